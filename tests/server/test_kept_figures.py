@@ -34,36 +34,38 @@ def _clear_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "MAX_PAUSE_SECONDS", 0.05)
 
 
-async def sync(one: Served, account_ids: Sequence[str], levels: Sequence[str] = (), days: int = 9) -> list[SyncResult]:
+async def sync(
+    server: Served, account_ids: Sequence[str], levels: Sequence[str] = (), days: int = 9
+) -> list[SyncResult]:
     """Sync a minute later than whatever was synced before, around noon, so that no day ends between two syncs."""
-    one.hands.pass_(minutes=1)
-    if (hour := one.hands.now().hour) not in range(10, 16):
-        one.hands.pass_(hours=(36 - hour) % 24)
-    accounts = await keeping.list_accounts(one.service, account_ids)
+    server.hands.pass_(minutes=1)
+    if (hour := server.hands.now().hour) not in range(10, 16):
+        server.hands.pass_(hours=(36 - hour) % 24)
+    accounts = await keeping.list_accounts(server.service, account_ids)
     subjects = [(account, levels or keeping.list_levels(account)) for account in accounts]
-    return [result async for result in keeping.sync_accounts(one.service, subjects, days)]
+    return [result async for result in keeping.sync_accounts(server.service, subjects, days)]
 
 
-def now(one: Served) -> str:
-    return format_timestamp(one.hands.milliseconds())
+def now(server: Served) -> str:
+    return format_timestamp(server.hands.milliseconds())
 
 
-def days_of(one: Served) -> dict[str, str]:
+def days_of(server: Served) -> dict[str, str]:
     """A week that has ended in each time zone."""
-    end = one.hands.now().date() - timedelta(days=2)
+    end = server.hands.now().date() - timedelta(days=2)
     return {"startDate": str(end - timedelta(days=5)), "endDate": str(end)}
 
 
-async def read(one: Served, account: str, **query: str) -> dict[str, Any]:
+async def read(server: Served, account: str, **query: str) -> dict[str, Any]:
     """All pages of an answer as one; without what a sync does not keep."""
-    pages = [page async for page in read_pages(one.admin, account, **days_of(one), **query)]
+    pages = [page async for page in read_pages(server.admin, account, **days_of(server), **query)]
     rows = [row for page in pages for row in page["rows"]]
     order = sorted(rows, key=lambda row: (row["date"], row.get("entityId", "")))
     return {**pages[-1], "rows": order, "nativeRows": []}
 
 
-async def count_figures(one: Served) -> dict[str, int]:
-    return {name: count for name, count in (await one.rows()).items() if "figure" in name}
+async def count_figures(server: Served) -> dict[str, int]:
+    return {name: count for name, count in (await server.rows()).items() if "figure" in name}
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -74,11 +76,11 @@ async def test_what_is_kept_is_what_the_network_reports(server: Served, live: di
     assert all(result.rows == result.versions for result in results)
     for result in results:
         reported = await read(server, account, level=result.level)
-        asked = len(server.networks.requests)
-        kept = await read(server, account, level=result.level, asOf=now(server))
-        assert len(server.networks.requests) == asked, "the network is not asked"
-        assert kept == {**reported, "coverage": kept["coverage"]}
-        assert kept["coverage"]["missing"] == reported["coverage"]["missing"]
+        request_count = len(server.networks.requests)
+        stored_figures = await read(server, account, level=result.level, asOf=now(server))
+        assert len(server.networks.requests) == request_count, "the network is not asked"
+        assert stored_figures == {**reported, "coverage": stored_figures["coverage"]}
+        assert stored_figures["coverage"]["missing"] == reported["coverage"]["missing"]
     await sync(server, [account])
     changed = select(figures.c.date).where(figures.c.account_id == account, figures.c.number > 1)
     days = await server.service.store.read(lambda connection: connection.execute(changed).scalars().all())
@@ -88,12 +90,12 @@ async def test_what_is_kept_is_what_the_network_reports(server: Served, live: di
 async def test_a_report_that_is_not_ready_is_resumed(server: Served, live: dict[str, str]) -> None:
     (account,) = await keeping.list_accounts(server.service, [live["amazon"]])
     server.hands.pass_(hours=2)
-    asked = server.networks.count("POST", "advertising-api.amazon.com", "/reporting/reports")
+    request_count = server.networks.count("POST", "advertising-api.amazon.com", "/reporting/reports")
     result = await keeping.sync_level(server.service, account, "campaign", days=5, patience=0)
     assert (result.state, result.rows, result.versions) == ("pending", 0, 0)
     result = await keeping.sync_level(server.service, account, "campaign", days=5)
     assert result.state == "synced"
-    assert server.networks.count("POST", "advertising-api.amazon.com", "/reporting/reports") == asked + 1
+    assert server.networks.count("POST", "advertising-api.amazon.com", "/reporting/reports") == request_count + 1
 
 
 # -- on both engines ----------------------------------------------------------------------------------------------
@@ -126,8 +128,8 @@ async def test_never_synced_is_not_found(active: Served) -> None:
     ):
         problem = await active.admin.problem(404, "GET", path, query=query)
         assert "not synced" in problem["detail"]
-    shown = await active.admin.get(path, startDate=end, endDate=end, level="campaign", asOf=now(active))
-    assert shown["rows"] and shown["nativeRows"] == []
+    report = await active.admin.get(path, startDate=end, endDate=end, level="campaign", asOf=now(active))
+    assert report["rows"] and report["nativeRows"] == []
     later = format_timestamp(active.hands.milliseconds() + 3_600_000)
     assert await active.admin.read_issues("GET", path, query={**days, "asOf": later}) == {("asOf", "future")}
     assert await active.admin.read_issues("GET", path, query={**days, "asOf": "yesterday"}) == {("asOf", "malformed")}
@@ -149,7 +151,7 @@ async def test_what_vanishes_and_returns(active: Served) -> None:
         lost = [row for row in rows if row["date"] == quiet]
         assert vanished[level] == len(lost) > 0
         assert (await read(active, account, level=level, asOf=second))["rows"] == [
-            one for one in rows if one not in lost
+            row for row in rows if row not in lost
         ]
     await active.networks.quiet("meta")
     assert {result.level: result.versions for result in await sync(active, [account])} == vanished
@@ -165,11 +167,11 @@ async def test_provisional_days_are_those_of_that_time(active: Served) -> None:
     then = now(active)
     query = {"startDate": str(last - timedelta(days=3)), "endDate": str(last)}
     path = f"/accounts/{account}/insights"
-    shown = await active.admin.get(path, **query, asOf=then)
-    assert shown["coverage"]["provisionalFrom"] is not None
-    assert shown["coverage"]["provisionalFrom"] <= str(last)
+    report = await active.admin.get(path, **query, asOf=then)
+    assert report["coverage"]["provisionalFrom"] is not None
+    assert report["coverage"]["provisionalFrom"] <= str(last)
     active.hands.pass_(days=40)
-    assert await active.admin.get(path, **query, asOf=then) == shown
+    assert await active.admin.get(path, **query, asOf=then) == report
 
 
 async def test_pages_and_entities(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,15 +198,15 @@ async def test_pages_and_entities(active: Served, monkeypatch: pytest.MonkeyPatc
 
 async def test_the_overview_of_a_time(active: Served) -> None:
     account = active.accounts["meta"]
-    others = {one["accountId"] for one in await active.admin.get("/accounts")} - {account}
+    others = {account_row["accountId"] for account_row in await active.admin.get("/accounts")} - {account}
     await sync(active, [account], ["account"])
     as_of = now(active)
-    found = await active.admin.get("/insights", **days_of(active), asOf=as_of)
-    states = {one["accountId"]: one["state"] for one in found["accounts"]}
+    overview = await active.admin.get("/insights", **days_of(active), asOf=as_of)
+    states = {account_row["accountId"]: account_row["state"] for account_row in overview["accounts"]}
     assert states == {account: "complete", **dict.fromkeys(others, "failed")}
-    shown = next(one for one in found["accounts"] if one["accountId"] == account)
+    account_row = next(account_row for account_row in overview["accounts"] if account_row["accountId"] == account)
     alone = await active.admin.get(f"/accounts/{account}/insights", **days_of(active), asOf=as_of)
-    assert (shown["rows"], shown["totals"]) == (alone["rows"], alone["totals"])
+    assert (account_row["rows"], account_row["totals"]) == (alone["rows"], alone["totals"])
     later = format_timestamp(active.hands.milliseconds() + 3_600_000)
     assert await active.admin.read_issues("GET", "/insights", query={**days_of(active), "asOf": later}) == {
         ("asOf", "future")
@@ -295,7 +297,7 @@ async def test_a_worker_syncs_what_is_due(active: Served, monkeypatch: pytest.Mo
     await job.sync_due()
     assert len(synced) == 4 * len(accounts)
     as_of, account = now(active), active.accounts["meta"]
-    shown = await read(active, account, level="campaign", asOf=as_of)
+    report = await read(active, account, level="campaign", asOf=as_of)
     active.hands.pass_(days=1)
     await job.sync_due()
     assert len(synced) == 8 * len(accounts)
@@ -303,5 +305,5 @@ async def test_a_worker_syncs_what_is_due(active: Served, monkeypatch: pytest.Mo
     await job.delete_old_versions()
     path, query = f"/accounts/{account}/insights", days_of(active)
     await active.admin.problem(404, "GET", path, query={**query, "level": "campaign", "asOf": as_of})
-    assert shown["rows"]
+    assert report["rows"]
     await active.admin.get(path, **query, level="campaign", asOf=now(active))

@@ -38,9 +38,9 @@ async def wait(server: Served, path: str, caller: Caller | None = None) -> dict[
     """A launch or a change set after what runs in the background has ended."""
     async with asyncio.timeout(100):
         while True:
-            found: dict[str, Any] = await (caller or server.admin).get(path)
-            if found["status"] not in ("preparing", "running"):
-                return found
+            document: dict[str, Any] = await (caller or server.admin).get(path)
+            if document["status"] not in ("preparing", "running"):
+                return document
             await asyncio.sleep(0.05)
 
 
@@ -95,18 +95,18 @@ async def test_every_combination_from_the_brief_to_its_undo(server: Served) -> N
     assert len(EXAMPLES) >= 45 and count_states(launch["cells"]) == {"prepared": len(EXAMPLES)}
     assert sum(total["cells"] for total in launch["totals"]) == len(EXAMPLES)
     (created,) = launch["changeSets"]
-    assert len({one["operationId"] for one in created["operations"]}) == len(EXAMPLES)
-    operations = [await server.admin.get(f"/operations/{one['operationId']}") for one in created["operations"]]
-    assert {one["launchId"] for one in operations} == {launch["launchId"]}
-    assert {one["expiresAt"] for one in operations} == {created["expiresAt"]}
+    assert len({row["operationId"] for row in created["operations"]}) == len(EXAMPLES)
+    operations = [await server.admin.get(f"/operations/{row['operationId']}") for row in created["operations"]]
+    assert {operation["launchId"] for operation in operations} == {launch["launchId"]}
+    assert {operation["expiresAt"] for operation in operations} == {created["expiresAt"]}
 
     done = await execute(server, created, launch_id=launch["launchId"])
     assert (done["status"], count_states(done["operations"])) == ("finished", {"succeeded": len(EXAMPLES)}), done
-    written = server.networks.writes()
+    write_count = server.networks.writes()
     again = await execute(server, created)
-    assert (again["status"], server.networks.writes()) == ("finished", written)
+    assert (again["status"], server.networks.writes()) == ("finished", write_count)
     whole = await server.admin.get(f"/launches/{launch['launchId']}")
-    assert all({one["kind"] for one in cell["created"]} >= {"campaign"} for cell in whole["cells"])
+    assert all({entity["kind"] for entity in cell["created"]} >= {"campaign"} for cell in whole["cells"])
 
     for word in ("activate", "pause", "undo"):
         prepared = await change(server, launch, word)
@@ -117,7 +117,7 @@ async def test_every_combination_from_the_brief_to_its_undo(server: Served) -> N
         states = count_states(finished["operations"])
         assert (finished["status"], set(states)) == ("finished", {"succeeded"}), finished
     assert (
-        len({one["digest"] for one in (await server.admin.get(f"/launches/{launch['launchId']}"))["changeSets"]}) == 4
+        len({row["digest"] for row in (await server.admin.get(f"/launches/{launch['launchId']}"))["changeSets"]}) == 4
     )
 
 
@@ -144,7 +144,7 @@ async def test_an_invalid_cell_stops_the_launch_or_is_skipped(server: Served) ->
     assert problem["code"] == "digest_changed"
     assert (await change(server, launch, "prepare"))["status"] == "invalid"
     prepared = await change(server, launch, "prepare", skipInvalid=True)
-    assert [one["key"] for one in prepared["operations"]] == [FEW[2]]
+    assert [row["key"] for row in prepared["operations"]] == [FEW[2]]
     assert await read_cells(server, launch) == {FEW[0]: "skipped", FEW[1]: "skipped", FEW[2]: "prepared"}
     await server.admin.post(f"/launches/{launch['launchId']}/cancel", {})
 
@@ -208,11 +208,11 @@ async def test_guardrails_count_all_cells_as_one_call(server: Served) -> None:
             "scope": {"networks": networks},
             "perOperation": {"daily": f"{limit:.2f}", "lifetime": None},
         }
-        made = await server.admin.post("/guardrails", rule, 201)
+        guardrail = await server.admin.post("/guardrails", rule, 201)
         try:
             launch = await prepare(server, body)
         finally:
-            await server.admin.delete(f"/guardrails/{made['id']}")
+            await server.admin.delete(f"/guardrails/{guardrail['id']}")
         codes = {cell["key"]: [issue["code"] for issue in cell["issues"]] for cell in launch["cells"]}
         assert codes == expected and (launch["status"] == "prepared") is not any(codes.values()), launch
         if launch["status"] == "prepared":
@@ -223,20 +223,20 @@ async def test_a_limit_on_the_executor_counts_all_cells(server: Served) -> None:
     """Somebody else prepared the launch, so only its execution is limited; also one of a single operation of it."""
     launch = await prepare(server, make_launch(server, ("meta", "tiktok"), "Executor"))
     (change_set,) = launch["changeSets"]
-    amounts = [float(one["planned"]["daily"]) for one in change_set["operations"]]
+    amounts = [float(row["planned"]["daily"]) for row in change_set["operations"]]
     key_id, secret = await server.key("admin")
     limits = {"daily": f"{sum(amounts) - 1:.2f}", "lifetime": None}
     rule = {"name": "Key", "currency": "USD", "scope": {"keyIds": [key_id]}, "perOperation": limits}
-    made = await server.admin.post("/guardrails", rule, 201)
+    guardrail = await server.admin.post("/guardrails", rule, 201)
     writes = server.networks.writes()
     try:
         at = f"/operations/{change_set['operations'][0]['operationId']}/execute"
         problem = await server.caller(secret).problem(403, "POST", at, {"confirmed": True})
         done = await execute(server, change_set, server.caller(secret))
     finally:
-        await server.admin.delete(f"/guardrails/{made['id']}")
+        await server.admin.delete(f"/guardrails/{guardrail['id']}")
     assert problem["code"] == "guardrail_exceeded"
-    assert [one["error"]["code"] for one in done["operations"]] == ["guardrail_exceeded"] * 2, done
+    assert [row["error"]["code"] for row in done["operations"]] == ["guardrail_exceeded"] * 2, done
     assert (count_states(done["operations"]), server.networks.writes()) == ({"refused": 2}, writes)
 
 
@@ -249,31 +249,31 @@ async def test_each_cell_takes_its_room_from_a_window(server: Served) -> None:
     launch = await prepare(server, body)
     await execute(server, launch["changeSets"][0])
     window = {"hours": 24, "daily": "100", "lifetime": None}
-    made = await server.admin.post("/guardrails", {"name": "Window", "currency": "USD", "perWindow": window}, 201)
+    guardrail = await server.admin.post("/guardrails", {"name": "Window", "currency": "USD", "perWindow": window}, 201)
     try:
         activation = await change(server, launch, "activate")
-        operations = [await server.admin.get(f"/operations/{one['operationId']}") for one in activation["operations"]]
+        operations = [await server.admin.get(f"/operations/{row['operationId']}") for row in activation["operations"]]
         done = await execute(server, activation)
     finally:
-        await server.admin.delete(f"/guardrails/{made['id']}")
+        await server.admin.delete(f"/guardrails/{guardrail['id']}")
     assert all("Until there is room" in " ".join(operation["warnings"]) for operation in operations)
     assert (done["status"], count_states(done["operations"])) == ("finished", {"succeeded": 3, "refused": 1}), done
-    assert {one["error"]["code"] for one in done["operations"] if "error" in one} == {"guardrail_exceeded"}
+    assert {row["error"]["code"] for row in done["operations"] if "error" in row} == {"guardrail_exceeded"}
 
 
 # -- who ----------------------------------------------------------------------------------------------------------
 
 
 async def test_a_scope_bounds_the_accounts_and_what_is_seen(server: Served) -> None:
-    made = await server.admin.post(
+    scoped_key = await server.admin.post(
         "/keys/scoped", {"name": "m", "canWrite": True, "scope": {"networks": ["meta"]}}, 201
     )
-    scoped = server.caller(made["secret"])
+    scoped = server.caller(scoped_key["secret"])
     problem = await scoped.problem(404, "POST", "/launches", make_launch(server, FEW, "Scope"))
     assert "accounts.1.accountId" in problem["detail"]
     own = await prepare(server, make_launch(server, ["meta"], "Scoped"), scoped)
     others = await prepare(server, make_launch(server, FEW, "Whole"))
-    assert {one["launchId"] for one in await scoped.get("/launches")} & {own["launchId"], others["launchId"]} == {
+    assert {row["launchId"] for row in await scoped.get("/launches")} & {own["launchId"], others["launchId"]} == {
         own["launchId"]
     }
     for caller in (scoped, server.person("member"), server.person("stranger")):
@@ -281,9 +281,9 @@ async def test_a_scope_bounds_the_accounts_and_what_is_seen(server: Served) -> N
             await caller.problem(404, "GET", path)
             await caller.problem(404, "POST", f"{path}/cancel", {})
     page = await server.admin.send("GET", "/launches", query={"limit": 1})
-    assert [one["launchId"] for one in page.json()["data"]] == [others["launchId"]]
+    assert [row["launchId"] for row in page.json()["data"]] == [others["launchId"]]
     following = await server.admin.get("/launches", limit=1, cursor=page.json()["page"]["nextCursor"])
-    assert [one["launchId"] for one in following] == [own["launchId"]]
+    assert [row["launchId"] for row in following] == [own["launchId"]]
     missing = {**make_launch(server, ["meta"], "Nobody"), "accounts": [{"accountId": NEVER}]}
     await server.admin.problem(404, "POST", "/launches", missing)
 
@@ -346,12 +346,12 @@ async def test_a_cell_that_a_guardrail_leaves_to_a_person_waits_for_one(server: 
         "scope": {"networks": ["meta"]},
         "approvalAbove": {"daily": "5", "lifetime": None},
     }
-    made = await server.admin.post("/guardrails", rule, 201)
+    guardrail = await server.admin.post("/guardrails", rule, 201)
     try:
         launch = await prepare(server, make_launch(server, ["meta", "reddit"], "Waiting"))
         (change_set,) = launch["changeSets"]
         waiting = await execute(server, change_set)
-        states = {one["key"]: one["state"] for one in waiting["operations"]}
+        states = {row["key"]: row["state"] for row in waiting["operations"]}
         assert (waiting["status"], waiting["error"]["code"]) == ("prepared", "approval_required")
         assert states == {"meta": "prepared", "reddit": "succeeded"}
         actor, store = server.people["admin"].actor, server.service.store
@@ -362,7 +362,7 @@ async def test_a_cell_that_a_guardrail_leaves_to_a_person_waits_for_one(server: 
         done = await wait(server, f"/change-sets/{change_set['id']}")
         assert (done["status"], count_states(done["operations"])) == ("finished", {"succeeded": 2}), done
     finally:
-        await server.admin.delete(f"/guardrails/{made['id']}")
+        await server.admin.delete(f"/guardrails/{guardrail['id']}")
 
 
 # -- executing ----------------------------------------------------------------------------------------------------
@@ -386,26 +386,26 @@ async def test_unknown_and_refused_cells_end_alone_and_are_prepared_again_safely
     await server.networks.fault("reddit", "status", method="POST", value=400)
     done = await execute(server, launch["changeSets"][0])
     await server.networks.clear_faults()
-    states = {one["key"]: one["state"] for one in done["operations"]}
+    states = {row["key"]: row["state"] for row in done["operations"]}
     assert (done["status"], states) == (
         "finished",
         {"meta": "unknown", "tiktok": "succeeded", "reddit": "refused"},
     ), done
-    written = server.networks.writes()
+    write_count = server.networks.writes()
     assert (await execute(server, launch["changeSets"][0]))["status"] == "finished"
-    assert server.networks.writes() == written
+    assert server.networks.writes() == write_count
     for word in ("activate", "pause", "undo"):
         partial = await change(server, launch, word)
-        assert [one["key"] for one in partial["operations"]] == ["tiktok"], partial
-        assert {one["key"] for one in partial["excluded"]} == {"meta", "reddit"} and partial["issues"] == []
+        assert [row["key"] for row in partial["operations"]] == ["tiktok"], partial
+        assert {row["key"] for row in partial["excluded"]} == {"meta", "reddit"} and partial["issues"] == []
         await server.admin.post(f"/launches/{launch['launchId']}/cancel", {})
     anew = await change(server, launch, "prepare")
-    excluded = {one["key"]: one["reason"] for one in anew["excluded"]}
+    excluded = {row["key"]: row["reason"] for row in anew["excluded"]}
     assert anew["status"] == "prepared" and "tiktok" in excluded, anew
-    for one in anew["operations"]:
-        operation = await server.admin.get(f"/operations/{one['operationId']}")
-        assert ("resumes" in operation) == (one["key"] == "meta"), operation
-    old = next(one["operationId"] for one in done["operations"] if one["key"] == "reddit")
+    for row in anew["operations"]:
+        operation = await server.admin.get(f"/operations/{row['operationId']}")
+        assert ("resumes" in operation) == (row["key"] == "meta"), operation
+    old = next(row["operationId"] for row in done["operations"] if row["key"] == "reddit")
     assert (await server.admin.get(f"/operations/{old}"))["status"] == "cancelled"
     finished = await execute(server, anew)
     assert set(count_states(finished["operations"])) == {"succeeded"}
@@ -418,10 +418,10 @@ async def test_half_of_a_cell_is_resumed(server: Served) -> None:
     await server.networks.fault("meta", "status", method="POST", path="/v26.0/act_1001/adsets", value=400)
     done = await execute(server, launch["changeSets"][0])
     await server.networks.clear_faults()
-    assert [one["state"] for one in done["operations"]] == ["refused"]
+    assert [row["state"] for row in done["operations"]] == ["refused"]
     campaigns = server.networks.count("POST", "facebook", "/campaigns")
     anew = await change(server, launch, "prepare")
-    assert [one["state"] for one in (await execute(server, anew))["operations"]] == ["succeeded"]
+    assert [row["state"] for row in (await execute(server, anew))["operations"]] == ["succeeded"]
     assert server.networks.count("POST", "facebook", "/campaigns") == campaigns
     assert await read_cells(server, launch) == {"meta": "succeeded"}
 

@@ -58,8 +58,8 @@ async def test_filters_and_pages(server: Served) -> None:
     ids = {first["id"], second["id"]}
 
     async def find(**query: str) -> set[tuple[str, str]]:
-        found = [row for row in await read_all(server.admin, **query) if row["subject"]["id"] in ids]
-        return {(row["kind"], row["subject"]["id"]) for row in found}
+        rows = [row for row in await read_all(server.admin, **query) if row["subject"]["id"] in ids]
+        return {(row["kind"], row["subject"]["id"]) for row in rows}
 
     of_first, of_second = {("prepare", first["id"]), ("cancel", first["id"])}, {("prepare", second["id"])}
     assert await find() == of_first | of_second

@@ -55,9 +55,9 @@ def add_up(rows: Sequence[dict[str, Any]], metric: str) -> Decimal | None:
 async def read_days(server: Served, account: str, **query: str) -> dict[str, dict[str, Any]]:
     """The account's own row of each day."""
     for _ in range(10):
-        found = await server.admin.get(f"/accounts/{account}/insights", **query)
-        if found["pending"] is None:
-            return {row["date"]: row for row in found["rows"]}
+        report = await server.admin.get(f"/accounts/{account}/insights", **query)
+        if report["pending"] is None:
+            return {row["date"]: row for row in report["rows"]}
     raise AssertionError("the report never ends")
 
 
@@ -66,8 +66,10 @@ async def test_every_network_reports_its_campaigns(server: Served, live: dict[st
         network = get_adapter(code).network
         kinds = {level.kind for level in network.report_levels}
         assert "campaign" in kinds and kinds <= {level.kind for level in network.levels}, code
-        shown = await server.admin.get(f"/networks/{code}")
-        assert [one["level"] for one in shown["reportLevels"]] == [level.kind for level in network.report_levels]
+        network_row = await server.admin.get(f"/networks/{code}")
+        assert [level_row["level"] for level_row in network_row["reportLevels"]] == [
+            level.kind for level in network.report_levels
+        ]
 
 
 @pytest.mark.parametrize(("code", "level"), LEVELS, ids=IDS)
@@ -104,8 +106,9 @@ async def test_rows_name_entities_of_the_hierarchy_and_can_be_chosen(
             assert row["entityName"] in (None, node["name"])
             assert row["parentId"] in (None, node["parentId"])
     alone = await read_rows(server, account, **days, level=level.kind, entityIds=chosen)
-    wanted = [row for row in rows if row["entityId"] == chosen]
-    for row, expected in zip(alone, wanted, strict=True):  # Snapchat names an entity only if it is read by itself
+    expected_rows = [row for row in rows if row["entityId"] == chosen]
+    # Snapchat names an entity only if it is read by itself.
+    for row, expected in zip(alone, expected_rows, strict=True):
         assert {name: value for name, value in row.items() if expected[name] is not None} == {
             name: value for name, value in expected.items() if value is not None
         }
@@ -127,8 +130,8 @@ async def test_what_is_refused(server: Served, live: dict[str, str]) -> None:
 
     async def issue(code: str, query: str) -> tuple[str, str]:
         path = f"/accounts/{live[code]}/insights?{days}&{query}"
-        (found,) = (await server.admin.problem(422, "GET", path))["issues"]
-        return found["path"], found["code"]
+        (issue_row,) = (await server.admin.problem(422, "GET", path))["issues"]
+        return issue_row["path"], issue_row["code"]
 
     assert await issue("outbrain", "level=adGroup") == ("level", "level_not_supported")
     assert await issue("google", "level=keyword") == ("level", "not_a_choice")
@@ -142,8 +145,8 @@ async def test_what_is_refused(server: Served, live: dict[str, str]) -> None:
     )
     assert await issue("google", "level=campaign&cursor=x") == ("cursor", "malformed")
     path = f"/accounts/{live['outbrain']}/insights?{days}&level=adGroup"
-    (found,) = (await server.admin.problem(422, "GET", path))["issues"]
-    assert "account, campaign, ad" in found["message"]
+    (issue_row,) = (await server.admin.problem(422, "GET", path))["issues"]
+    assert "account, campaign, ad" in issue_row["message"]
 
 
 @pytest.mark.parametrize(("code", "level"), LEVELS, ids=IDS)

@@ -34,9 +34,9 @@ REDIRECT = "https://agent.example/cb"
 
 
 @asynccontextmanager
-async def set_rate_limits(one: Served, **rates: int) -> AsyncIterator[None]:
+async def set_rate_limits(server: Served, **rates: int) -> AsyncIterator[None]:
     """The server with these limits, and fresh buckets."""
-    service = one.service
+    service = server.service
     before = service.rate_limiter
     service.rate_limiter = RateLimiter(RateLimits(**rates), service.counters, service.store.clock.wall)
     try:
@@ -52,7 +52,7 @@ async def set_rate_limits(one: Served, **rates: int) -> AsyncIterator[None]:
 async def test_a_bucket_holds_exactly_what_it_says(count: int, window: int, start: int) -> None:
     buckets = TokenBuckets(count, window)
     standing = [buckets.take("a", start) for _ in range(count)]
-    assert [one.remaining for one in standing if isinstance(one, BucketState)] == list(range(count - 1, -1, -1))
+    assert [state.remaining for state in standing if isinstance(state, BucketState)] == list(range(count - 1, -1, -1))
     wait = buckets.take("a", start)
     assert isinstance(wait, int) and 0 < wait <= window
     assert isinstance(buckets.take("b", start), BucketState)
@@ -69,7 +69,7 @@ async def test_no_window_holds_more_than_a_full_bucket_and_what_fills_it(count: 
         if isinstance(buckets.take("a", at), BucketState):
             taken.append(at)
     for first in taken:
-        assert sum(first <= one < first + 1000 for one in taken) <= 2 * count
+        assert sum(first <= moment < first + 1000 for moment in taken) <= 2 * count
 
 
 async def test_a_bucket_is_full_again_after_its_window() -> None:
@@ -138,9 +138,9 @@ async def test_who_asks_behind_proxies(proxies: int, forwarded: list[str], expec
 async def test_a_credential_may_read_so_often(empty: Served) -> None:
     async with set_rate_limits(empty, reads=3):
         left = [(await empty.admin.send("GET", "/keys")).headers for _ in range(3)]
-        assert [one["RateLimit-Remaining"] for one in left] == ["2", "1", "0"]
-        assert {one["RateLimit-Limit"] for one in left} == {"3"}
-        assert [one["RateLimit-Reset"] for one in left] == ["20", "40", "60"]
+        assert [headers["RateLimit-Remaining"] for headers in left] == ["2", "1", "0"]
+        assert {headers["RateLimit-Limit"] for headers in left} == {"3"}
+        assert [headers["RateLimit-Reset"] for headers in left] == ["20", "40", "60"]
         answer = await empty.admin.send("GET", "/keys")
         assert answer.status_code == 429
         assert answer.json()["code"] == "rate_limited" and answer.json()["outcome"] == "not_applied"
@@ -192,7 +192,7 @@ async def test_an_agent_is_told_in_its_own_way(empty: Served) -> None:
     async with set_rate_limits(empty, reads=2):
         assert (await empty.admin.send("GET", "/keys")).status_code == 200
         results = [(await empty.http.post("/api/mcp", json=call, headers=headers)).json()["result"] for _ in range(2)]
-    assert [one.get("isError", False) for one in results] == [False, True]
+    assert [result.get("isError", False) for result in results] == [False, True]
     assert results[1]["structuredContent"]["error"]["code"] == "rate_limited"
     assert results[1]["structuredContent"]["error"]["retryAfterMs"] > 0
 
@@ -242,8 +242,8 @@ async def test_nothing_else_is_limited(empty: Served) -> None:
 
 
 async def test_a_client_is_told_with_the_same_error() -> None:
-    told = to_problem_details(RateLimited("Too many.", retry_after=1.5, limit=3))
-    again = from_problem_details({**told, "requestId": "x"})
+    problem = to_problem_details(RateLimited("Too many.", retry_after=1.5, limit=3))
+    again = from_problem_details({**problem, "requestId": "x"})
     assert isinstance(again, RateLimited)
     assert (again.retry_after, again.status, again.code) == (1.5, 429, "rate_limited")
 

@@ -94,10 +94,10 @@ async def drip(server: Served, before: bytes, data: bytes) -> bytes:
     writer.write(before)
     answer = asyncio.create_task(read_until_closed(reader))
     async with asyncio.timeout(60):
-        for one in data:
+        for byte in data:
             if answer.done() or writer.is_closing():
                 break
-            writer.write(bytes([one]))
+            writer.write(bytes([byte]))
             await asyncio.sleep(0.02)
         received = await answer
     writer.close()
@@ -176,13 +176,13 @@ async def test_connections_are_capped_below_the_descriptors(tmp_path: Path) -> N
     assert server.stdout is not None
     try:
         at = urlsplit(json.loads(await server.stdout.readline())["baseUrl"])
-        held = [await asyncio.open_connection(at.hostname, at.port) for _ in range(many)]
-        answers = [asyncio.create_task(reader.readline()) for reader, _ in held]
+        connections = [await asyncio.open_connection(at.hostname, at.port) for _ in range(many)]
+        answers = [asyncio.create_task(reader.readline()) for reader, _ in connections]
         async with asyncio.timeout(20):
-            while sum(one.done() and b" 503 " in one.result() for one in answers) < many - descriptors // 2:
+            while sum(answer.done() and b" 503 " in answer.result() for answer in answers) < many - descriptors // 2:
                 await asyncio.sleep(0.1)
-        assert not all(one.done() for one in answers)
-        for _, writer in held:
+        assert not all(answer.done() for answer in answers)
+        for _, writer in connections:
             writer.close()
         async with asyncio.timeout(20):
             while not (await read_health_answer(at)).startswith(b"HTTP/1.1 200 "):
@@ -216,7 +216,7 @@ async def test_a_full_process_logs_once_a_second(empty: Served, caplog: pytest.L
     for _ in range(500):
         loop.call_exception_handler({**full, "socket": None})
     seconds = loop.time() - begun
-    lines = [one for one in caplog.records if "accept" in one.getMessage()]
+    lines = [record for record in caplog.records if "accept" in record.getMessage()]
     assert 1 <= len(lines) <= 1 + seconds
     loop.call_exception_handler({"message": "something else"})
     assert "something else" in caplog.text

@@ -59,8 +59,8 @@ async def serve_metrics(service: Service, requests: RequestMetrics | None) -> As
         await runner.cleanup()
 
 
-async def scrape_metrics(one: Served) -> Samples:
-    async with serve_metrics(one.service, one.requests) as client:
+async def scrape_metrics(server: Served) -> Samples:
+    async with serve_metrics(server.service, server.requests) as client:
         answer = await client.get("/metrics")
         assert (
             answer.status_code == 200 and answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -104,11 +104,11 @@ async def test_buckets_add_up() -> None:
 async def test_what_goes_to_the_networks_is_counted(both: Served) -> None:
     before = await scrape_metrics(both)
     account = both.accounts["meta"]
-    made = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
-    await both.admin.execute(made["id"])
+    operation = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await both.admin.execute(operation["id"])
     await both.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
-    made = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
-    await both.admin.send("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+    operation = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await both.admin.send("POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
     after = await scrape_metrics(both)
 
     def compute_increase(name: str, **labels: str) -> float:
@@ -124,12 +124,12 @@ async def test_what_goes_to_the_networks_is_counted(both: Served) -> None:
 
 async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
     body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
-    made = await both.admin.post("/create", body, 201)
+    operation = await both.admin.post("/create", body, 201)
 
     def stall_operation(connection: Connection, lease: int) -> None:
         connection.execute(
             update(operations)
-            .where(operations.c.id == made["id"])
+            .where(operations.c.id == operation["id"])
             .values(status="running", in_flight=True, lease_until=lease)
         )
 

@@ -20,12 +20,12 @@ LEVELS = [
     (network, kind)
     for network in ADAPTER_PACKAGES
     for kind in PATHS
-    if any(one.kind == kind for one in get_adapter(network).network.levels)
+    if any(level.kind == kind for level in get_adapter(network).network.levels)
 ]
 levels = pytest.mark.parametrize(("network", "kind"), LEVELS)
 highest_levels = pytest.mark.parametrize(
     ("network", "kind"),
-    [one if one[1] == "campaign" else pytest.param(*one, marks=pytest.mark.exhaustive) for one in LEVELS],
+    [pair if pair[1] == "campaign" else pytest.param(*pair, marks=pytest.mark.exhaustive) for pair in LEVELS],
 )
 """All levels; those below the campaign are left to the session ``exhaustive``."""
 
@@ -54,9 +54,9 @@ def build_path(server: Served, network: str, kind: str, *more: str) -> str:
 
 
 async def execute_operation(server: Served, operation: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = await server.admin.execute(operation["id"])
-    assert found["status"] == "succeeded", found
-    return found
+    operation_row: dict[str, Any] = await server.admin.execute(operation["id"])
+    assert operation_row["status"] == "succeeded", operation_row
+    return operation_row
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
@@ -65,19 +65,24 @@ async def execute_operation(server: Served, operation: dict[str, Any]) -> dict[s
 @levels
 async def test_lists_and_entities_agree_with_the_tree(server: Served, network: str, kind: str) -> None:
     node = (await get_campaign(server, network))[kind]
-    path, found, cursor = build_path(server, network, kind), [], None
+    path, rows, cursor = build_path(server, network, kind), [], None
     for _ in range(50):
         answer = await server.admin.send("GET", path, query={"limit": "1"} | ({"cursor": cursor} if cursor else {}))
         assert answer.status_code == 200, answer.text
         assert len(answer.json()["data"]) <= 1
-        found += answer.json()["data"]
+        rows += answer.json()["data"]
         cursor = answer.json()["page"]["nextCursor"]
         if cursor is None:
             break
-    ids = [one["id"] for one in found]
+    ids = [row["id"] for row in rows]
     assert len(set(ids)) == len(ids) and node["id"] in ids
-    one = await server.admin.get(f"{path}/{node['id']}")
-    assert (one["kind"], one["id"], one["name"], one["status"]) == (kind, node["id"], node["name"], node["status"])
+    entity = await server.admin.get(f"{path}/{node['id']}")
+    assert (entity["kind"], entity["id"], entity["name"], entity["status"]) == (
+        kind,
+        node["id"],
+        node["name"],
+        node["status"],
+    )
 
 
 @levels
@@ -131,10 +136,10 @@ async def test_a_level_that_the_network_does_not_have(server: Served, network: s
 @levels
 async def test_settings(server: Served, network: str, kind: str) -> None:
     node = (await get_campaign(server, network))[kind]
-    found = await server.admin.get(build_path(server, network, kind, node["id"], "settings"))
-    declared = [one.field for one in get_adapter(network).network.settings if one.level == kind]
-    assert [one["field"] for one in found["fields"]] == declared
-    assert (found["entityId"], found["kind"]) == (node["id"], kind)
+    settings = await server.admin.get(build_path(server, network, kind, node["id"], "settings"))
+    declared = [setting.field for setting in get_adapter(network).network.settings if setting.level == kind]
+    assert [field_row["field"] for field_row in settings["fields"]] == declared
+    assert (settings["entityId"], settings["kind"]) == (node["id"], kind)
 
 
 # -- changing -----------------------------------------------------------------------------------------------------
@@ -145,7 +150,7 @@ async def test_a_rename(server: Served, network: str, kind: str) -> None:
     node = (await create_campaign(server, network))[kind]
     path = build_path(server, network, kind, node["id"])
     fields = (await server.admin.get(f"{path}/settings"))["fields"]
-    if not any(one["field"] == "name" and one["locked"] is None for one in fields):
+    if not any(field_row["field"] == "name" and field_row["locked"] is None for field_row in fields):
         assert (await server.admin.problem(422, "POST", f"{path}/edit", {"fields": {"name": "Renamed chairs"}}))[
             "issues"
         ]
@@ -167,7 +172,7 @@ async def test_a_raised_budget(server: Served, network: str) -> None:
         if kind not in nodes:
             continue
         path = build_path(server, network, kind, nodes[kind]["id"])
-        fields = {one["field"]: one for one in (await server.admin.get(f"{path}/settings"))["fields"]}
+        fields = {field_row["field"]: field_row for field_row in (await server.admin.get(f"{path}/settings"))["fields"]}
         budget = fields.get("budget")
         if budget is None or budget["locked"] is not None or budget["value"] is None:
             continue
@@ -182,7 +187,9 @@ async def test_a_raised_budget(server: Served, network: str) -> None:
         (operation,) = (await server.admin.post("/bulk-edit", body, 201))["operations"]
         assert (operation["action"], operation["risk"]) == ("edit", "spend")
         await execute_operation(server, operation)
-        after = {one["field"]: one for one in (await server.admin.get(f"{path}/settings"))["fields"]}["budget"]["value"]
+        after = {field_row["field"]: field_row for field_row in (await server.admin.get(f"{path}/settings"))["fields"]}[
+            "budget"
+        ]["value"]
         assert float(after) == pytest.approx(float(budget["value"]) * 1.1, rel=0.01)
         return
     pytest.fail("no budget can be raised on any level")
@@ -205,7 +212,7 @@ async def test_a_deletion(server: Served, network: str, kind: str) -> None:
 
 @networks
 async def test_a_native_creation_and_its_update(server: Served, network: str) -> None:
-    templates = {one.kind: one for one in get_adapter(network).network.templates}
+    templates = {template.kind: template for template in get_adapter(network).network.templates}
     assert "campaign" in templates
     path = build_path(server, network, "campaign")
     payload = json.loads(dumps(dict(templates["campaign"].payload)))
@@ -227,10 +234,10 @@ async def test_mutations_are_validated_without_a_trace(server: Served, network: 
     node = (await get_campaign(server, network))["campaign"]
     account = server.accounts[network]
     rows, writes = await server.rows(), server.networks.writes()
-    asked = {"action": "status", "kind": "campaign", "entityId": node["id"], "status": "paused"}
-    found = await server.admin.post(f"/accounts/{account}/validate", asked)
-    assert (found["valid"], found["network"], found["action"]) == (True, network, "status")
-    assert found["plan"]["steps"]
+    change = {"action": "status", "kind": "campaign", "entityId": node["id"], "status": "paused"}
+    validation = await server.admin.post(f"/accounts/{account}/validate", change)
+    assert (validation["valid"], validation["network"], validation["action"]) == (True, network, "status")
+    assert validation["plan"]["steps"]
     assert await server.rows() == rows
     assert server.networks.writes() == writes
 

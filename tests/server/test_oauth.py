@@ -93,11 +93,11 @@ async def test_a_registration_names_a_member_once(empty: Served) -> None:
     ],
 )
 async def test_what_is_no_request_for_consent(empty: Served, change: dict[str, str], error: str) -> None:
-    one = await agent(empty, **change)
+    client = await agent(empty, **change)
     with pytest.raises(OAuthError) as refused:
-        await oauth_server.read_authorization_request(empty.service, one.query)
+        await oauth_server.read_authorization_request(empty.service, client.query)
     assert refused.value.error == error
-    assert f"error={error}" in oauth_server.refusal_url(empty.service, one.query, refused.value)
+    assert f"error={error}" in oauth_server.refusal_url(empty.service, client.query, refused.value)
 
 
 @pytest.mark.parametrize(
@@ -113,40 +113,42 @@ async def test_what_is_no_request_for_consent(empty: Served, change: dict[str, s
     ],
 )
 async def test_nobody_is_sent_to_another_address(empty: Served, redirect: str) -> None:
-    one = await agent(empty, redirect_uri=redirect)
+    client = await agent(empty, redirect_uri=redirect)
     with pytest.raises(NotFound):
-        await oauth_server.read_authorization_request(empty.service, one.query)
+        await oauth_server.read_authorization_request(empty.service, client.query)
 
 
 async def test_a_loopback_address_has_any_port(empty: Served) -> None:
-    one = await agent(empty, redirect_uri="http://127.0.0.1:51234/callback")
-    assert (await oauth_server.read_authorization_request(empty.service, one.query)).client.name == "Helper"
+    client = await agent(empty, redirect_uri="http://127.0.0.1:51234/callback")
+    assert (await oauth_server.read_authorization_request(empty.service, client.query)).client.name == "Helper"
 
 
 async def test_who_may_consent(empty: Served) -> None:
-    one = await agent(empty)
-    asked = await oauth_server.read_authorization_request(empty.service, one.query)
+    client = await agent(empty)
+    authorization = await oauth_server.read_authorization_request(empty.service, client.query)
     viewer, stranger = empty.people["viewer"].actor, empty.people["stranger"].actor
     with pytest.raises(Forbidden):
-        await oauth_server.grant_consent(empty.service, asked, viewer.user_id, viewer.workspace_id, write=True)
+        await oauth_server.grant_consent(empty.service, authorization, viewer.user_id, viewer.workspace_id, write=True)
     with pytest.raises(Forbidden):
-        await oauth_server.grant_consent(empty.service, asked, stranger.user_id, viewer.workspace_id, write=False)
-    assert (await one.tokens("viewer", write=False))["scope"] == "ads:read"
+        await oauth_server.grant_consent(
+            empty.service, authorization, stranger.user_id, viewer.workspace_id, write=False
+        )
+    assert (await client.tokens("viewer", write=False))["scope"] == "ads:read"
 
 
 # -- codes --------------------------------------------------------------------------------------------------------
 
 
 async def test_a_code_gives_tokens_once(empty: Served) -> None:
-    one = await agent(empty)
-    code = await one.code()
-    answers = await asyncio.gather(*(one.redeem(code) for _ in range(200)))
+    client = await agent(empty)
+    code = await client.code()
+    answers = await asyncio.gather(*(client.redeem(code) for _ in range(200)))
     assert sorted({answer.status_code for answer in answers}) == [200, 400]
     (good,) = [answer.json() for answer in answers if answer.status_code == 200]
     assert {answer.json()["error"] for answer in answers if answer.status_code == 400} == {"invalid_grant"}
     # the second use was a theft: the tokens of the first are worth nothing any more
     assert (await empty.caller(good["access_token"]).send("GET", "/auth/verify")).status_code == 401
-    assert (await one.refresh(good["refresh_token"])).status_code == 400
+    assert (await client.refresh(good["refresh_token"])).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -160,25 +162,25 @@ async def test_a_code_gives_tokens_once(empty: Served) -> None:
     ],
 )
 async def test_a_code_is_good_for_its_client_only(empty: Served, change: dict[str, str]) -> None:
-    one = await agent(empty)
-    form = {"code": await one.code()} | change
+    client = await agent(empty)
+    form = {"code": await client.code()} | change
     code = form.pop("code")
-    answer = await one.redeem(code, **form)
+    answer = await client.redeem(code, **form)
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
 
 
 async def test_a_code_lives_a_minute(empty: Served) -> None:
-    one = await agent(empty)
-    code = await one.code()
+    client = await agent(empty)
+    code = await client.code()
     empty.hands.pass_(seconds=61)
-    assert (await one.redeem(code)).json()["error"] == "invalid_grant"
+    assert (await client.redeem(code)).json()["error"] == "invalid_grant"
 
 
 async def test_other_resources_and_kinds(empty: Served) -> None:
-    one = await agent(empty)
-    answer = await one.redeem(await one.code(), resource="https://elsewhere.example/")
+    client = await agent(empty)
+    answer = await client.redeem(await client.code(), resource="https://elsewhere.example/")
     assert answer.json()["error"] == "invalid_target"
-    assert (await one.ask(grant_type="password")).json()["error"] == "unsupported_grant_type"
+    assert (await client.ask(grant_type="password")).json()["error"] == "unsupported_grant_type"
     twice = await empty.http.post(
         "/oauth/token",
         content=b"grant_type=refresh_token&grant_type=refresh_token",
@@ -224,20 +226,20 @@ async def test_what_is_missing_is_said(empty: Served, path: str, form: dict[str,
 
 
 async def test_both_doors(server: Served) -> None:
-    one = await agent(server)
-    tokens = await one.tokens("member")
+    client = await agent(server)
+    tokens = await client.tokens("member")
     caller = server.caller(tokens["access_token"])
     who = await caller.get("/auth/verify")
     assert (who["kind"], who["role"], who["canWrite"]) == ("agent", "ads_mcp", True)
-    made = await caller.post("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}, 201)
-    assert [found["id"] for found in await caller.get("/operations")] == [made["id"]]
+    operation = await caller.post("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}, 201)
+    assert [row["id"] for row in await caller.get("/operations")] == [operation["id"]]
     headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {tokens['access_token']}"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     assert (await server.http.post("/api/mcp", json=message, headers=headers)).status_code == 200
     # its person sees the operation, too; nobody's other agent does
-    assert (await server.person("member").get(f"/operations/{made['id']}"))["id"] == made["id"]
+    assert (await server.person("member").get(f"/operations/{operation['id']}"))["id"] == operation["id"]
     other = await (await agent(server)).tokens("member")
-    await server.caller(other["access_token"]).problem(404, "GET", f"/operations/{made['id']}")
+    await server.caller(other["access_token"]).problem(404, "GET", f"/operations/{operation['id']}")
 
 
 async def test_read_only_stays_read_only(server: Served) -> None:
@@ -248,32 +250,32 @@ async def test_read_only_stays_read_only(server: Served) -> None:
 
 
 async def test_an_access_token_lives_an_hour(server: Served) -> None:
-    one = await agent(server)
-    tokens = await one.tokens()
+    client = await agent(server)
+    tokens = await client.tokens()
     server.hands.pass_(minutes=59, seconds=50)
     assert (await server.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 200
     server.hands.pass_(seconds=11)
     assert (await server.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
-    assert (await one.refresh(tokens["refresh_token"])).status_code == 200
+    assert (await client.refresh(tokens["refresh_token"])).status_code == 200
 
 
 async def test_refresh_tokens_rotate(empty: Served) -> None:
-    one = await agent(empty)
-    tokens = first = await one.tokens()
+    client = await agent(empty)
+    tokens = first = await client.tokens()
     for _ in range(20):
-        answer = await one.refresh(tokens["refresh_token"])
+        answer = await client.refresh(tokens["refresh_token"])
         assert answer.status_code == 200
         tokens = answer.json()
     assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 200
-    assert (await one.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
-    assert (await one.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await client.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await client.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
     assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
 
 
 async def test_two_refreshes_at_once(empty: Served) -> None:
-    one = await agent(empty)
-    tokens = await one.tokens()
-    answers = await asyncio.gather(*(one.refresh(tokens["refresh_token"]) for _ in range(2)))
+    client = await agent(empty)
+    tokens = await client.tokens()
+    answers = await asyncio.gather(*(client.refresh(tokens["refresh_token"]) for _ in range(2)))
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json() == answers[1].json()
     assert 3590 <= answers[0].json()["expires_in"] <= 3600
@@ -294,41 +296,41 @@ async def test_a_token_is_good_for_what_it_is(empty: Served) -> None:
 
 
 async def test_grants_are_listed_and_revoked(server: Served) -> None:
-    one = await agent(server)
-    tokens = await one.tokens("member")
+    client = await agent(server)
+    tokens = await client.tokens("member")
     caller = server.caller(tokens["access_token"])
     (grant,) = [
-        row for row in await server.person("member").get("/connected-agents") if row["clientId"] == one.client_id
+        row for row in await server.person("member").get("/connected-agents") if row["clientId"] == client.client_id
     ]
     assert (grant["clientName"], grant["canWrite"]) == ("Helper", True)
     path = f"/connected-agents/{grant['grantId']}"
     for stranger in ("stranger", "admin"):
         await server.person(stranger).problem(404, "DELETE", path)
-    made = await caller.post("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}, 201)
+    operation = await caller.post("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}, 201)
     await server.person("member").delete(path)
-    await caller.problem(401, "POST", f"/operations/{made['id']}/execute", {"confirmed": True})
-    assert (await one.refresh(tokens["refresh_token"])).status_code == 400
+    await caller.problem(401, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
+    assert (await client.refresh(tokens["refresh_token"])).status_code == 400
     assert grant["grantId"] not in {row["grantId"] for row in await server.person("member").get("/connected-agents")}
 
 
 async def test_a_new_consent_replaces_the_old(empty: Served) -> None:
-    one = await agent(empty)
-    old = await one.tokens()
-    new = await one.tokens(write=False)
+    client = await agent(empty)
+    old = await client.tokens()
+    new = await client.tokens(write=False)
     assert (await empty.caller(old["access_token"]).send("GET", "/auth/verify")).status_code == 401
     assert (await empty.caller(new["access_token"]).send("GET", "/auth/verify")).status_code == 200
 
 
 async def test_membership_and_time_end_it(empty: Served) -> None:
     await empty.add("leaving", "shop", "member")
-    one = await agent(empty)
-    tokens = await one.tokens("leaving")
+    client = await agent(empty)
+    tokens = await client.tokens("leaving")
     actor = empty.people["leaving"].actor
     await empty.service.store.write(
         people.remove_membership, actor.workspace_id, actor.user_id, empty.service.store.clock
     )
     assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
-    assert (await one.refresh(tokens["refresh_token"])).status_code == 400
+    assert (await client.refresh(tokens["refresh_token"])).status_code == 400
     two = await agent(empty)
     tokens = await two.tokens()
     empty.hands.pass_(days=90, seconds=1)
@@ -336,8 +338,8 @@ async def test_membership_and_time_end_it(empty: Served) -> None:
 
 
 async def test_revocation_by_the_client(empty: Served) -> None:
-    one = await agent(empty)
-    tokens = await one.tokens()
+    client = await agent(empty)
+    tokens = await client.tokens()
     assert (await empty.http.post("/oauth/revoke", data={"token": "unknown"})).status_code == 200
     assert (await empty.http.post("/oauth/revoke", data={"token": tokens["refresh_token"]})).status_code == 200
     assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
@@ -346,12 +348,14 @@ async def test_revocation_by_the_client(empty: Served) -> None:
 async def test_an_agent_is_told_who_it_is_and_when_it_ends(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """The token ends within the hour and is renewed; the grant ends for good."""
     tokens = await (await agent(empty)).tokens()
-    found = await empty.caller(tokens["access_token"]).get("/auth/verify")
-    (grant,) = [one for one in await empty.admin.get("/connected-agents") if one["grantId"] == found["grantId"]]
-    assert (found["kind"], found["role"]) == ("agent", "ads_mcp")
-    assert (found["clientId"], found["clientName"]) == (grant["clientId"], grant["clientName"])
-    assert found["grantExpiresAt"] == grant["expiresAt"]
-    left = datetime.fromisoformat(found["expiresAt"]) - empty.service.now()
+    verification = await empty.caller(tokens["access_token"]).get("/auth/verify")
+    (grant,) = [
+        grant for grant in await empty.admin.get("/connected-agents") if grant["grantId"] == verification["grantId"]
+    ]
+    assert (verification["kind"], verification["role"]) == ("agent", "ads_mcp")
+    assert (verification["clientId"], verification["clientName"]) == (grant["clientId"], grant["clientName"])
+    assert verification["grantExpiresAt"] == grant["expiresAt"]
+    left = datetime.fromisoformat(verification["expiresAt"]) - empty.service.now()
     assert timedelta(minutes=50) < left <= timedelta(hours=1)
     monkeypatch.setattr(oauth_server, "GRANT_MILLISECONDS", 10 * 60 * 1000)
     short = await empty.caller((await (await agent(empty)).tokens())["access_token"]).get("/auth/verify")
@@ -360,14 +364,14 @@ async def test_an_agent_is_told_who_it_is_and_when_it_ends(empty: Served, monkey
 
 @pytest.mark.parametrize("name", ["Adé", "Ade\u0301", "Trợ lý", "助手", "مساعد", "ผู้ช่วย", "A 🦊"])
 async def test_names_of_all_scripts_are_taken(empty: Served, name: str) -> None:
-    made = await empty.http.post("/oauth/register", json={"client_name": name, "redirect_uris": [REDIRECT]})
-    assert made.status_code == 201 and made.json()["client_name"] == name
+    registration = await empty.http.post("/oauth/register", json={"client_name": name, "redirect_uris": [REDIRECT]})
+    assert registration.status_code == 201 and registration.json()["client_name"] == name
 
 
 @pytest.mark.parametrize("door", ["REST", "MCP"])
 async def test_a_read_only_agent_ends_no_other_grant(empty: Served, door: str) -> None:
     reader, other = await agent(empty), await agent(empty)
-    token, kept = (await reader.tokens(write=False))["access_token"], (await other.tokens())["access_token"]
+    token, other_token = (await reader.tokens(write=False))["access_token"], (await other.tokens())["access_token"]
     rows = await empty.admin.get("/connected-agents")
     grants = {row["clientId"]: row["grantId"] for row in rows}
     path = f"/connected-agents/{grants[other.client_id]}"
@@ -382,7 +386,7 @@ async def test_a_read_only_agent_ends_no_other_grant(empty: Served, door: str) -
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
         answer = await empty.http.post("/api/mcp", json=message, headers=headers)
         assert answer.json()["result"]["structuredContent"]["error"]["code"] == "write_required"
-    assert (await empty.caller(kept).send("GET", "/auth/verify")).status_code == 200
+    assert (await empty.caller(other_token).send("GET", "/auth/verify")).status_code == 200
     ended = await empty.caller(token).send("DELETE", f"/connected-agents/{grants[reader.client_id]}")
     assert ended.status_code == 200
     assert (await empty.caller(token).send("GET", "/auth/verify")).status_code == 401

@@ -18,9 +18,9 @@ async def read_pages(server: Served, **query: Any) -> list[list[str]]:
     while True:
         answer = await server.admin.send("GET", "/operations", query=query)
         assert answer.status_code == 200, answer.text
-        found = answer.json()
-        pages.append([one["id"] for one in found["data"]])
-        query["cursor"] = found["page"]["nextCursor"]
+        page = answer.json()
+        pages.append([row["id"] for row in page["data"]])
+        query["cursor"] = page["page"]["nextCursor"]
         if query["cursor"] is None:
             return pages
 
@@ -29,13 +29,13 @@ async def test_without_a_query_the_latest_50_are_listed(server: Served) -> None:
     """The envelope has no page, and each operation is as on a page."""
     account = server.accounts["meta"]
     body = {"accountId": account, "campaign": brief("meta")}
-    made = [(await server.admin.post("/create", body, 201))["id"] for _ in range(52)]
-    newest_first = made[::-1]
+    operation_ids = [(await server.admin.post("/create", body, 201))["id"] for _ in range(52)]
+    newest_first = operation_ids[::-1]
     plain, paged = [
         (await server.admin.send("GET", "/operations", query=query)).json() for query in (None, {"limit": "50"})
     ]
     assert set(plain) == {"data"} and set(paged) == {"data", "page"}
-    assert plain["data"] == paged["data"] and [one["id"] for one in plain["data"]] == newest_first[:50]
+    assert plain["data"] == paged["data"] and [row["id"] for row in plain["data"]] == newest_first[:50]
     pages = await read_pages(server, limit="20")
     assert [len(page) for page in pages[:2]] == [20, 20] and [*chain(*pages)][:52] == newest_first
 
@@ -74,8 +74,8 @@ async def test_what_a_query_must_be(server: Served) -> None:
         ({"limit": "101"}, ("limit", "out_of_range")),
         ({"colour": "red"}, ("colour", "unknown_property")),
     ):
-        found = await server.admin.read_issues("GET", "/operations", query=query)
-        assert found == {issue}, query
+        issues = await server.admin.read_issues("GET", "/operations", query=query)
+        assert issues == {issue}, query
     assert (await server.person("stranger").read_issues("GET", "/operations", query={"cursor": cursor})) == {
         ("cursor", "malformed")
     }

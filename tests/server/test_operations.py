@@ -44,8 +44,8 @@ async def execute_refused(server: Served, operation: str, code: str, outcome: st
     """The problem that an execute is answered with; the operation in it is the operation as it stands."""
     problem = await server.admin.problem(status, "POST", f"/operations/{operation}/execute", CONFIRMED)
     assert (problem["code"], problem["outcome"], problem["operationId"]) == (code, outcome, operation)
-    shown = await server.admin.get(f"/operations/{operation}")
-    assert problem["operation"] == shown
+    record = await server.admin.get(f"/operations/{operation}")
+    assert problem["operation"] == record
     return problem
 
 
@@ -77,9 +77,9 @@ async def test_executing(server: Served, network: str) -> None:
         assert await server.admin.execute(operation) == done
     assert server.networks.writes() == after
     assert await list_event_types(server, operation) == ["prepared", "running", "succeeded"]
-    listed = next(one for one in await server.admin.get("/operations") if one["id"] == operation)
-    assert listed["plan"] == {"version": done["plan"]["version"], "digest": done["plan"]["digest"]}
-    assert states(listed) == states(done)
+    listed_operation = next(row for row in await server.admin.get("/operations") if row["id"] == operation)
+    assert listed_operation["plan"] == {"version": done["plan"]["version"], "digest": done["plan"]["digest"]}
+    assert states(listed_operation) == states(done)
 
 
 async def test_a_hundred_executes_at_once_write_once(server: Served) -> None:
@@ -197,9 +197,9 @@ async def test_a_refused_step(server: Served, network: str) -> None:
     await server.networks.fault(network, "status", method="POST", path=CREATES[network], value=400)
     problem = await execute_refused(server, operation, "provider_rejected", "not_applied")
     assert problem["network"]["status"] == 400 and problem["network"]["message"]
-    shown = problem["operation"]
-    assert shown["status"] == "prepared" and "nextAction" not in shown
-    assert shown["receipt"]["steps"][0]["error"] == problem["network"] == shown["error"]["network"]
+    record = problem["operation"]
+    assert record["status"] == "prepared" and "nextAction" not in record
+    assert record["receipt"]["steps"][0]["error"] == problem["network"] == record["error"]["network"]
     assert server.networks.writes() == writes
     assert (await server.admin.execute(operation))["status"] == "succeeded"
     assert await list_event_types(server, operation) == ["prepared", "running", "running", "succeeded"]
@@ -208,8 +208,8 @@ async def test_a_refused_step(server: Served, network: str) -> None:
 async def test_executing_again_continues_where_it_was_refused(server: Served) -> None:
     operation, writes = await prepare_campaign(server), server.networks.writes()
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=400)
-    shown = (await execute_refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
-    assert states(shown) == [("campaign", 1, "applied"), ("adGroup", 1, "applied"), ("creative", 1, "rejected")]
+    record = (await execute_refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
+    assert states(record) == [("campaign", 1, "applied"), ("adGroup", 1, "applied"), ("creative", 1, "rejected")]
     done = await server.admin.execute(operation)
     assert done["status"] == "succeeded"
     assert states(done)[2:] == [("creative", 1, "rejected"), ("creative", 2, "applied"), ("ad", 1, "applied")]
@@ -220,8 +220,8 @@ async def test_some_items_of_a_step_are_refused(server: Served) -> None:
     """Amazon's 207: what was applied stays, and only the rest is sent again."""
     operation, writes = await prepare_campaign(server, "amazon"), server.networks.writes()
     await server.networks.fault("amazon", "partial", path="/sp/keywords")
-    shown = (await execute_refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
-    items = [item["state"] for item in shown["receipt"]["steps"][-1]["items"]]
+    record = (await execute_refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
+    items = [item["state"] for item in record["receipt"]["steps"][-1]["items"]]
     assert sorted(items) == ["applied", "rejected"]
     sent = server.networks.writes()
     done = await server.admin.execute(operation)
@@ -242,14 +242,14 @@ async def test_a_throttled_step_waits(server: Served, network: str) -> None:
     assert back["retryAfterMs"] > 0
     assert back["error"]["code"] == "provider_throttled"
     assert [state for _, _, state in states(back)] == ["throttled"]
-    asked = len(server.networks.requests)
+    request_count = len(server.networks.requests)
     early = await server.admin.execute(operation)  # nothing is sent before the time
     assert (early["status"], early["nextAction"]) == ("prepared", "execute")
     assert 0 < early["retryAfterMs"] <= back["retryAfterMs"]
-    assert len(server.networks.requests) == asked
+    assert len(server.networks.requests) == request_count
     batch = await server.admin.post("/operations/execute", {"operationIds": [operation], **CONFIRMED})
     assert batch["results"][0]["operation"]["retryAfterMs"] > 0
-    assert len(server.networks.requests) == asked and server.networks.writes() == writes
+    assert len(server.networks.requests) == request_count and server.networks.writes() == writes
     server.hands.pass_(milliseconds=back["retryAfterMs"])
     assert (await server.admin.execute(operation))["status"] == "succeeded"
     assert await list_event_types(server, operation) == ["prepared", "running", "running", "succeeded"]
@@ -298,8 +298,8 @@ async def test_a_write_whose_process_died_is_left_alone(server: Served) -> None:
     await server.networks.fault("meta", "latency", path=CREATES["meta"], value=1)
     await _interrupt_operation(server, operation, in_flight=True)
     writes, rows = server.networks.writes(), await server.rows()
-    shown = (await execute_refused(server, operation, "operation_stalled", "unknown"))["operation"]
-    assert (shown["status"], shown["stalled"]) == ("running", True)
+    record = (await execute_refused(server, operation, "operation_stalled", "unknown"))["operation"]
+    assert (record["status"], record["stalled"]) == ("running", True)
     problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
     assert (problem["code"], problem["outcome"]) == ("operation_stalled", "unknown")
     assert server.networks.writes() == writes and await server.rows() == rows
@@ -308,8 +308,8 @@ async def test_a_write_whose_process_died_is_left_alone(server: Served) -> None:
 async def test_an_execution_that_died_between_two_writes_goes_on(server: Served) -> None:
     operation = await prepare_campaign(server)
     await _interrupt_operation(server, operation, in_flight=False)
-    shown = await server.admin.get(f"/operations/{operation}")
-    assert (shown["status"], shown["nextAction"], shown["stalled"]) == ("prepared", "execute", False)
+    record = await server.admin.get(f"/operations/{operation}")
+    assert (record["status"], record["nextAction"], record["stalled"]) == ("prepared", "execute", False)
     assert (await server.admin.execute(operation))["status"] == "succeeded"
 
 
@@ -358,19 +358,19 @@ async def test_a_partly_executed_operation_is_cancelled(server: Served) -> None:
 
 async def test_the_review_time(server: Served) -> None:
     """30 minutes, for continuations too; afterwards it stays as it is, and can be cancelled."""
-    kept, continued = await prepare_campaign(server), await prepare_campaign(server)
+    untouched, continued = await prepare_campaign(server), await prepare_campaign(server)
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=429)
-    shown = await server.admin.get(f"/operations/{kept}")
-    lifetime = datetime.fromisoformat(shown["expiresAt"]) - datetime.fromisoformat(shown["createdAt"])
+    record = await server.admin.get(f"/operations/{untouched}")
+    lifetime = datetime.fromisoformat(record["expiresAt"]) - datetime.fromisoformat(record["createdAt"])
     assert lifetime.total_seconds() == 30 * 60
     assert (await server.admin.execute(continued))["nextAction"] == "execute"
     writes = server.networks.writes()
     server.hands.pass_(minutes=30)
-    for operation, outcome in ((kept, "not_applied"), (continued, "partly_applied")):
+    for operation, outcome in ((untouched, "not_applied"), (continued, "partly_applied")):
         problem = await execute_refused(server, operation, "operation_expired", outcome)
         assert (problem["operation"]["status"], problem["operation"]["expired"]) == ("prepared", True)
     assert server.networks.writes() == writes
-    assert (await server.admin.post(f"/operations/{kept}/cancel", {}))["status"] == "cancelled"
+    assert (await server.admin.post(f"/operations/{untouched}/cancel", {}))["status"] == "cancelled"
 
 
 async def test_nothing_at_all(server: Served) -> None:
@@ -403,19 +403,19 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
     operation, writes, failures = await prepare_campaign(server), server.networks.writes(), 0
     write = type(server.service.store).write
 
-    async def write_with_failures(store: Any, function: Any, *given: Any) -> Any:
+    async def write_with_failures(store: Any, function: Any, *arguments: Any) -> Any:
         nonlocal failures
-        receipt = function is commit_state and given[0].receipt is not None
-        found = await write(store, function, *given) if done or not receipt or failures % 3 == 2 else None
+        receipt = function is commit_state and arguments[0].receipt is not None
+        outcome = await write(store, function, *arguments) if done or not receipt or failures % 3 == 2 else None
         failures += receipt
         if receipt and failures % 3:
             raise StoreError("gone")
-        return found
+        return outcome
 
     monkeypatch.setattr(type(server.service.store), "write", write_with_failures)
-    shown = await server.admin.execute(operation)
-    assert (shown["status"], failures) == ("succeeded", 3 * 4)
-    assert states(shown) == [(step["key"], 1, "applied") for step in shown["plan"]["steps"]]
+    record = await server.admin.execute(operation)
+    assert (record["status"], failures) == ("succeeded", 3 * 4)
+    assert states(record) == [(step["key"], 1, "applied") for step in record["plan"]["steps"]]
     assert server.networks.writes() == writes + 4
 
 
@@ -424,44 +424,44 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
 
 async def test_a_batch_reports_each_operation(server: Served) -> None:
     good, bad, slow, gone, done = [
-        await prepare_campaign(server, one) for one in ("meta", "amazon", "google", "meta", "meta")
+        await prepare_campaign(server, network) for network in ("meta", "amazon", "google", "meta", "meta")
     ]
     await server.admin.post(f"/operations/{gone}/cancel", {})
     await server.admin.execute(done)
     await server.networks.fault("amazon", "status", path=CREATES["amazon"], value=400)
     await server.networks.fault("google", "status", method="POST", path=CREATES["google"], value=429)
     ids = [good, bad, slow, gone, done, NEVER]
-    found = (await server.admin.post("/operations/execute", {"operationIds": ids, **CONFIRMED}))["results"]
-    assert [one["operationId"] for one in found] == ids
-    assert [one.get("status") for one in found] == ["succeeded", None, "prepared", None, "succeeded", None]
-    assert found[2]["operation"]["nextAction"] == "execute" and found[2]["operation"]["retryAfterMs"] > 0
-    assert [one["error"]["code"] for one in found if "error" in one] == [
+    results = (await server.admin.post("/operations/execute", {"operationIds": ids, **CONFIRMED}))["results"]
+    assert [result["operationId"] for result in results] == ids
+    assert [result.get("status") for result in results] == ["succeeded", None, "prepared", None, "succeeded", None]
+    assert results[2]["operation"]["nextAction"] == "execute" and results[2]["operation"]["retryAfterMs"] > 0
+    assert [result["error"]["code"] for result in results if "error" in result] == [
         "provider_rejected",
         "operation_cancelled",
         "not_found",
     ]
-    assert found[1]["error"]["operation"] == await server.admin.get(f"/operations/{bad}")
-    assert found[1]["error"]["network"]["status"] == 400
+    assert results[1]["error"]["operation"] == await server.admin.get(f"/operations/{bad}")
+    assert results[1]["error"]["network"]["status"] == 400
     # each error is the one that the single call answers
     single = await server.admin.problem(400, "POST", f"/operations/{gone}/execute", CONFIRMED)
-    assert {name: value for name, value in single.items() if name != "requestId"} == found[3]["error"]
+    assert {name: value for name, value in single.items() if name != "requestId"} == results[3]["error"]
 
 
 async def test_fifty_in_a_batch(server: Served) -> None:
     ids = await stock_entities(server, "ad", 50)
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
-    operations_ = [one["id"] for one in (await server.admin.post("/bulk-status", body, 201))["operations"]]
+    operations_ = [row["id"] for row in (await server.admin.post("/bulk-status", body, 201))["operations"]]
     world = server.networks.state.worlds["meta"]
-    for one in [world.find("ad", id_) for id_ in ids]:
-        assert one is not None
-        world.remove(one, logged=False)
-    found = (await server.admin.post("/operations/execute", {"operationIds": operations_, **CONFIRMED}))["results"]
-    assert [one["operationId"] for one in found] == operations_
-    assert all("error" in one for one in found)  # Meta has none of these ads any more
-    assert {one["error"]["outcome"] for one in found} == {"not_applied"}
+    for ad in [world.find("ad", id_) for id_ in ids]:
+        assert ad is not None
+        world.remove(ad, logged=False)
+    results = (await server.admin.post("/operations/execute", {"operationIds": operations_, **CONFIRMED}))["results"]
+    assert [result["operationId"] for result in results] == operations_
+    assert all("error" in result for result in results)  # Meta has none of these ads any more
+    assert {result["error"]["outcome"] for result in results} == {"not_applied"}
 
 
 async def test_the_list_holds_the_latest_fifty(server: Served) -> None:
-    made = [await prepare_campaign(server) for _ in range(52)]
-    listed = [one["id"] for one in await server.admin.get("/operations")]
-    assert listed == made[:1:-1]
+    operation_ids = [await prepare_campaign(server) for _ in range(52)]
+    listed_ids = [row["id"] for row in await server.admin.get("/operations")]
+    assert listed_ids == operation_ids[:1:-1]

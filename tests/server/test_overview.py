@@ -33,9 +33,9 @@ def days_of(server: Served) -> dict[str, str]:
 async def read_all(server: Served, **query: str) -> Any:
     """Ask again until no account is pending."""
     for _ in range(10):
-        found = await server.admin.get("/insights", **days_of(server), **query)
-        if "pending" not in {one["state"] for one in found["accounts"]}:
-            return found
+        overview = await server.admin.get("/insights", **days_of(server), **query)
+        if "pending" not in {account["state"] for account in overview["accounts"]}:
+            return overview
     raise AssertionError("a report never ends")
 
 
@@ -44,29 +44,35 @@ def add_up(values: list[Any]) -> Decimal | None:
 
 
 async def test_all_accounts_in_one_answer(server: Served, live: dict[str, str]) -> None:
-    found = await read_all(server)
-    assert {one["network"] for one in found["accounts"]} >= {*ADAPTER_PACKAGES}
-    for one in found["accounts"]:
-        assert (one["state"], one["error"], one["nextCursor"]) == ("complete", None, None)
-        alone = await server.admin.get(f"/accounts/{one['accountId']}/insights", **days_of(server))
-        assert one["rows"] == alone["rows"]
-        assert one["coverage"]["missing"] == alone["coverage"]["missing"]
-    assert [total["currency"] for total in found["totals"]] == sorted({total["currency"] for total in found["totals"]})
-    for total in found["totals"]:
-        accounts = [one for one in found["accounts"] if one["currency"] == total["currency"] and one["totals"]]
+    overview = await read_all(server)
+    assert {account["network"] for account in overview["accounts"]} >= {*ADAPTER_PACKAGES}
+    for account in overview["accounts"]:
+        assert (account["state"], account["error"], account["nextCursor"]) == ("complete", None, None)
+        alone = await server.admin.get(f"/accounts/{account['accountId']}/insights", **days_of(server))
+        assert account["rows"] == alone["rows"]
+        assert account["coverage"]["missing"] == alone["coverage"]["missing"]
+    assert [total["currency"] for total in overview["totals"]] == sorted(
+        {total["currency"] for total in overview["totals"]}
+    )
+    for total in overview["totals"]:
+        accounts = [
+            account
+            for account in overview["accounts"]
+            if account["currency"] == total["currency"] and account["totals"]
+        ]
         assert total["accounts"] == len(accounts)
-        has_one_network = len({one["network"] for one in accounts}) == 1
+        has_one_network = len({account["network"] for account in accounts}) == 1
         for name in (*ADDITIVE, *(ATTRIBUTED if has_one_network else ())):
-            wanted = add_up([one["totals"][name] for one in accounts])
-            assert (None if total[name] is None else Decimal(total[name])) == wanted, name
+            expected = add_up([account["totals"][name] for account in accounts])
+            assert (None if total[name] is None else Decimal(total[name])) == expected, name
         assert total["reach"] is None or len(accounts) == 1
 
 
 async def test_conversions_of_two_networks_are_not_added_up(server: Served, live: dict[str, str]) -> None:
-    found = await read_all(server, accountIds=f"{live['amazon']},{live['google']}")
-    for one in found["accounts"]:
-        assert one["totals"]["conversions"] is not None and one["totals"]["conversionValue"] is not None
-    (total,) = found["totals"]
+    overview = await read_all(server, accountIds=f"{live['amazon']},{live['google']}")
+    for account in overview["accounts"]:
+        assert account["totals"]["conversions"] is not None and account["totals"]["conversionValue"] is not None
+    (total,) = overview["totals"]
     assert total["spend"] is not None
     assert [total[name] for name in ATTRIBUTED] == [None, None]
     (alone,) = (await read_all(server, accountIds=live["google"]))["totals"]
@@ -75,12 +81,12 @@ async def test_conversions_of_two_networks_are_not_added_up(server: Served, live
 
 async def test_an_account_that_fails_does_not_hide_the_others(server: Served, live: dict[str, str]) -> None:
     await server.networks.fault("reddit", "status", value=403, times=1000)
-    found = await read_all(server)
-    failed = {one["network"]: one for one in found["accounts"] if one["state"] == "failed"}
+    overview = await read_all(server)
+    failed = {account["network"]: account for account in overview["accounts"] if account["state"] == "failed"}
     assert {*failed} == {"reddit"}
     assert failed["reddit"]["error"]["network"]["status"] == 403
     assert (failed["reddit"]["rows"], failed["reddit"]["totals"]) == ([], None)
-    (total,) = [total for total in found["totals"] if total["currency"] == failed["reddit"]["currency"]]
+    (total,) = [total for total in overview["totals"] if total["currency"] == failed["reddit"]["currency"]]
     assert total["complete"] is False
     assert total["spend"] is not None
 
@@ -92,27 +98,27 @@ async def test_a_slow_network_holds_nobody_up(
     await read_all(server)
     monkeypatch.setattr(overview, "READ_SECONDS", 2.0)
     await server.networks.fault("tiktok", "latency", value=600_000, times=1000)
-    found = await server.admin.get("/insights", **days_of(server), accountIds=f"{live['tiktok']},{live['google']}")
-    slow, quick = found["accounts"]
+    page = await server.admin.get("/insights", **days_of(server), accountIds=f"{live['tiktok']},{live['google']}")
+    slow, quick = page["accounts"]
     assert (slow["network"], slow["state"], slow["rows"]) == ("tiktok", "pending", [])
     assert slow["pending"]["retryAfterMs"] > 0
     assert (quick["network"], quick["state"]) == ("google", "complete")
     server.networks.state.faults.pending.clear()
-    assert {one["state"] for one in (await read_all(server, network="tiktok"))["accounts"]} == {"complete"}
+    assert {account["state"] for account in (await read_all(server, network="tiktok"))["accounts"]} == {"complete"}
 
 
 async def test_accounts_are_chosen(server: Served, live: dict[str, str]) -> None:
-    found = await read_all(server, network="meta")
-    assert {one["network"] for one in found["accounts"]} == {"meta"}
+    overview = await read_all(server, network="meta")
+    assert {account["network"] for account in overview["accounts"]} == {"meta"}
     ids = [live["x"], live["google"]]
-    found = await read_all(server, accountIds=",".join(ids))
-    assert [one["accountId"] for one in found["accounts"]] == ids, "in the order of the request"
+    overview = await read_all(server, accountIds=",".join(ids))
+    assert [account["accountId"] for account in overview["accounts"]] == ids, "in the order of the request"
     foreign = f"accountIds={server.foreign['meta']}"
     await server.admin.problem(404, "GET", f"/insights?startDate=2026-01-01&endDate=2026-01-02&{foreign}")
     body = {"name": "bound", "scope": {"networks": ["google"]}}
     key = await server.admin.post("/keys/scoped", body, 201)
     bound = await server.caller(key["secret"]).get("/insights", **days_of(server))
-    assert {one["network"] for one in bound["accounts"]} == {"google"}
+    assert {account["network"] for account in bound["accounts"]} == {"google"}
 
 
 async def test_what_is_refused(server: Served, live: dict[str, str]) -> None:
@@ -134,10 +140,10 @@ async def test_what_is_refused(server: Served, live: dict[str, str]) -> None:
 async def test_a_day_that_has_not_ended_is_provisional(server: Served, live: dict[str, str]) -> None:
     end = server.hands.now().date() + timedelta(days=1)
     query = {"startDate": str(end - timedelta(days=3)), "endDate": str(end), "accountIds": live["google"]}
-    (one,) = (await server.admin.get("/insights", **query))["accounts"]
-    assert one["coverage"]["provisionalFrom"] <= str(end)
-    assert one["totals"] is not None, "of the days that are there"
-    assert one["coverage"]["missing"], "what has not begun"
+    (account,) = (await server.admin.get("/insights", **query))["accounts"]
+    assert account["coverage"]["provisionalFrom"] <= str(end)
+    assert account["totals"] is not None, "of the days that are there"
+    assert account["coverage"]["missing"], "what has not begun"
 
 
 async def test_a_read_that_took_too_long_does_not_delay_the_next(

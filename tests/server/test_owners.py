@@ -66,13 +66,15 @@ def list_requests_below(account: str, kind: str, parent_id: str) -> list[Ask]:
 
 
 def list_kinds_below(network: str, kind: str) -> list[str]:
-    return [one.kind for one in get_adapter(network).network.levels if one.parent_kind == kind and one.kind in PATHS]
+    return [
+        level.kind for level in get_adapter(network).network.levels if level.parent_kind == kind and level.kind in PATHS
+    ]
 
 
-async def require_not_found(server: Served, asked: list[Ask]) -> None:
+async def require_not_found(server: Served, requests: list[Ask]) -> None:
     """Each is answered 404, and nothing is kept or written."""
     rows, writes, wrong = (await server.rows())["operations"], server.networks.writes(), []
-    for method, path, body in asked:
+    for method, path, body in requests:
         answer = await server.admin.send(method, path, body)
         if answer.status_code != 404 or answer.json()["code"] != "provider_not_found":
             wrong.append((method, path, body, answer.status_code, answer.text[:300]))
@@ -83,14 +85,14 @@ async def require_not_found(server: Served, asked: list[Ask]) -> None:
 async def list_other_accounts(server: Served, network: str) -> list[str]:
     """The other accounts of the connection."""
     accounts = await server.admin.get("/accounts", network=network)
-    own = next(one for one in accounts if one["accountId"] == server.accounts[network])
-    found = [
-        one["accountId"]
-        for one in accounts
-        if one["connectionId"] == own["connectionId"] and one is not own and one["status"] == "active"
+    own = next(account for account in accounts if account["accountId"] == server.accounts[network])
+    other_accounts = [
+        account["accountId"]
+        for account in accounts
+        if account["connectionId"] == own["connectionId"] and account is not own and account["status"] == "active"
     ]
-    assert bool(found) is (network not in ONE_ACCOUNT)
-    return found
+    assert bool(other_accounts) is (network not in ONE_ACCOUNT)
+    return other_accounts
 
 
 @highest_levels
@@ -113,52 +115,56 @@ async def test_an_entity_of_another_kind_is_not_there(server: Served, network: s
 
 
 MALFORMED: list[Callable[[str], str]] = [
-    lambda found: "act_1001",
-    lambda found: "me",
-    lambda found: "..",
-    lambda found: f"{found}/",
-    lambda found: f" {found}",
-    lambda found: f"{found} ",
-    lambda found: f"{found}?fields=id",
-    lambda found: f"{found},{found}",
-    lambda found: f"{found}' OR 1=1",
-    lambda found: "１２３",
+    lambda entity_id: "act_1001",
+    lambda entity_id: "me",
+    lambda entity_id: "..",
+    lambda entity_id: f"{entity_id}/",
+    lambda entity_id: f" {entity_id}",
+    lambda entity_id: f"{entity_id} ",
+    lambda entity_id: f"{entity_id}?fields=id",
+    lambda entity_id: f"{entity_id},{entity_id}",
+    lambda entity_id: f"{entity_id}' OR 1=1",
+    lambda entity_id: "１２３",
 ]
 
 
 @highest_levels
 async def test_what_is_no_id_is_asked_of_no_network(server: Served, network: str, kind: str) -> None:
     """Each id goes through a third of the requests; over the networks, through all of them."""
-    account, found = server.accounts[network], (await get_campaign(server, network))[kind]["id"]
-    asked = len(server.networks.requests)
+    account, own_id = server.accounts[network], (await get_campaign(server, network))[kind]["id"]
+    request_count = len(server.networks.requests)
     for number, change in enumerate(MALFORMED, list(ADAPTER_PACKAGES).index(network)):
-        entity_id = change(found)
+        entity_id = change(own_id)
         if (kind, entity_id) in get_samples(network).odd_ids:
             continue
         requests = [*list_requests(account, kind, entity_id)]
         for child in list_kinds_below(network, kind):
             requests += list_requests_below(account, child, entity_id)
         await require_not_found(server, requests[number % 3 :: 3])
-    assert len(server.networks.requests) == asked
-    for method, path, body in list_requests(account, kind, f"{found}\n"):
+    assert len(server.networks.requests) == request_count
+    for method, path, body in list_requests(account, kind, f"{own_id}\n"):
         assert (await server.admin.send(method, path, body)).status_code in (404, 422)
-    assert len(server.networks.requests) == asked
+    assert len(server.networks.requests) == request_count
 
 
 @levels
 async def test_which_of_many_is_not_there(server: Served, network: str, kind: str) -> None:
-    found = (await get_campaign(server, network))[kind]["id"]
-    last = max(index for index, letter in enumerate(found) if letter.isdigit())
-    missing = found[:last] + {"9": "8"}.get(found[last], "9") + found[last + 1 :]
+    own_id = (await get_campaign(server, network))[kind]["id"]
+    last = max(index for index, letter in enumerate(own_id) if letter.isdigit())
+    missing = own_id[:last] + {"9": "8"}.get(own_id[last], "9") + own_id[last + 1 :]
     if not get_samples(network).has_dense_ids:  # far from every other one's
         missing = missing[: last - 3] + "9999"[: last + 1] + missing[last + 1 :] if last > 3 else missing
-    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [found, missing]}
-    fields = [one.field for one in get_adapter(network).network.settings if one.level == kind and one.unit == "money"]
-    asked = [("/bulk-status", {"status": "paused"})]
-    asked += [("/bulk-edit", {"field": name, "mode": "set", "value": 30}) for name in fields[:1]]
-    for path, more in asked:
+    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [own_id, missing]}
+    fields = [
+        setting.field
+        for setting in get_adapter(network).network.settings
+        if setting.level == kind and setting.unit == "money"
+    ]
+    changes = [("/bulk-status", {"status": "paused"})]
+    changes += [("/bulk-edit", {"field": name, "mode": "set", "value": 30}) for name in fields[:1]]
+    for path, more in changes:
         problem = await server.admin.problem(404, "POST", path, {**body, **more})
-        assert [one["path"] for one in problem["issues"]] == ["entityIds.1"], problem
+        assert [issue["path"] for issue in problem["issues"]] == ["entityIds.1"], problem
         assert missing in problem["detail"]
 
 
@@ -166,14 +172,14 @@ async def test_which_of_many_is_not_there(server: Served, network: str, kind: st
 async def test_below_which_parent_a_payload_names(server: Served, network: str) -> None:
     """The native member that names the parent counts as ``parentId`` does."""
     nodes = await get_campaign(server, network)
-    for _, kind in [one for one in LEVELS if one[0] == network and one[1] in nodes]:
-        one = next(each for each in get_adapter(network).network.levels if each.kind == kind)
-        if not one.parent_kind:
+    for _, kind in [pair for pair in LEVELS if pair[0] == network and pair[1] in nodes]:
+        level = next(each for each in get_adapter(network).network.levels if each.kind == kind)
+        if not level.parent_kind:
             continue
-        member = one.parent.rpartition("/")[2]
+        member = level.parent.rpartition("/")[2]
         payload = {"name": "Below somebody else's", member: nodes[kind]["native"].get(member)}
         if payload[member] is None:  # where it stands deeper, or is told by lists only
-            payload[member] = nodes[one.parent_kind]["id"]
+            payload[member] = nodes[level.parent_kind]["id"]
         for account in (await list_other_accounts(server, network))[:1]:
             await require_not_found(server, [("POST", f"/accounts/{account}/{PATHS[kind]}", {"payload": payload})])
 
@@ -181,7 +187,7 @@ async def test_below_which_parent_a_payload_names(server: Served, network: str) 
 async def test_another_marketers_budget_is_not_there(server: Served) -> None:
     """A campaign of Outbrain is of the marketer of its budget, which alone is named."""
     budget = (await server.admin.get(f"/accounts/{server.accounts['outbrain']}/catalogs/budgets"))[0]["id"]
-    template = next(one for one in get_adapter("outbrain").network.templates if one.kind == "campaign")
+    template = next(template for template in get_adapter("outbrain").network.templates if template.kind == "campaign")
     body = {"payload": {**json.loads(dumps(dict(template.payload))), "budgetId": budget}}
     for account in await list_other_accounts(server, "outbrain"):
         await require_not_found(server, [("POST", f"/accounts/{account}/campaigns", body)])

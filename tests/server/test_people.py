@@ -15,9 +15,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def read_password_hash(server: Served, user_id: object) -> str:
-    found = (await server.service.store.read(people.get_user, str(user_id))).password_hash
-    assert found is not None
-    return found
+    password_hash = (await server.service.store.read(people.get_user, str(user_id))).password_hash
+    assert password_hash is not None
+    return password_hash
 
 
 @pytest_asyncio.fixture(autouse=True, scope="module", loop_scope="module")
@@ -27,16 +27,16 @@ async def shops(empty: Served) -> None:
 
 
 async def test_a_new_person(empty: Served) -> None:
-    made = await add_member(empty.service.store, "bakery", "  Ann@Bakery.example ", "member", None)
-    assert made["email"] == "ann@bakery.example"
-    assert is_password_correct(made["password"], await read_password_hash(empty, made["userId"]))
-    verified = await empty.caller(made["apiKey"]).get("/auth/verify")
+    member = await add_member(empty.service.store, "bakery", "  Ann@Bakery.example ", "member", None)
+    assert member["email"] == "ann@bakery.example"
+    assert is_password_correct(member["password"], await read_password_hash(empty, member["userId"]))
+    verified = await empty.caller(member["apiKey"]).get("/auth/verify")
     assert (verified["workspace"], verified["role"], verified["canWrite"]) == ("bakery", "member", True)
 
 
 async def test_a_viewers_key_reads_only(empty: Served) -> None:
-    made = await add_member(empty.service.store, "bakery", "vic@bakery.example", "viewer", None)
-    (key,) = [key for key in await empty.caller(made["apiKey"]).get("/keys") if key["ownerId"] == made["userId"]]
+    member = await add_member(empty.service.store, "bakery", "vic@bakery.example", "viewer", None)
+    (key,) = [key for key in await empty.caller(member["apiKey"]).get("/keys") if key["ownerId"] == member["userId"]]
     assert (key["name"], key["canWrite"]) == ("viewer", False)
 
 
@@ -83,6 +83,6 @@ async def test_a_workspace_is_founded_once(empty: Served) -> None:
 
 
 async def test_passwords_are_argon2id(empty: Served) -> None:
-    one, two = hash_password("correct horse"), hash_password("correct horse")
-    assert one.startswith("$argon2id$") and one != two
-    assert is_password_correct("correct horse", one) and not is_password_correct("correct horsE", one)
+    first, second = hash_password("correct horse"), hash_password("correct horse")
+    assert first.startswith("$argon2id$") and first != second
+    assert is_password_correct("correct horse", first) and not is_password_correct("correct horsE", first)

@@ -23,12 +23,12 @@ def kinds_of(network: str) -> set[str]:
 
 
 async def test_networks(server: Served) -> None:
-    found = await server.admin.get("/networks")
-    assert [one["network"] for one in found] == list(ADAPTER_PACKAGES)
-    for one in found:
-        detail = await server.admin.get(f"/networks/{one['network']}")
-        assert one.items() <= detail.items()
-        assert one["login"]["kind"] == get_adapter(one["network"]).network.login.kind and one["formats"]
+    networks = await server.admin.get("/networks")
+    assert [row["network"] for row in networks] == list(ADAPTER_PACKAGES)
+    for row in networks:
+        detail = await server.admin.get(f"/networks/{row['network']}")
+        assert row.items() <= detail.items()
+        assert row["login"]["kind"] == get_adapter(row["network"]).network.login.kind and row["formats"]
 
 
 @networks
@@ -48,14 +48,14 @@ async def test_workflows_are_those_of_the_network(server: Served, network: str) 
 
 @networks
 async def test_what_a_network_declares(server: Served, network: str) -> None:
-    found = await server.admin.get(f"/networks/{network}")
-    kinds = [level["kind"] for level in found["levels"]]
+    declaration = await server.admin.get(f"/networks/{network}")
+    kinds = [level["kind"] for level in declaration["levels"]]
     assert kinds[:1] == ["campaign"] and kinds_of(network) <= set(kinds)
-    for level in found["levels"]:
+    for level in declaration["levels"]:
         assert level["parentKind"] in (None, *kinds)
-    assert {one["level"] for one in found["settings"]} <= set(kinds)
-    assert "spend" in {one["name"] for one in found["metrics"]}
-    assert found["catalogs"] and found["units"]
+    assert {setting["level"] for setting in declaration["settings"]} <= set(kinds)
+    assert "spend" in {metric["name"] for metric in declaration["metrics"]}
+    assert declaration["catalogs"] and declaration["units"]
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -64,14 +64,14 @@ async def test_what_a_network_declares(server: Served, network: str) -> None:
 async def test_accounts(server: Served) -> None:
     every = await server.admin.get("/accounts")
     by_network = {code: await server.admin.get("/accounts", network=code) for code in ADAPTER_PACKAGES}
-    assert sorted(one["accountId"] for one in every) == sorted(
-        one["accountId"] for some in by_network.values() for one in some
+    assert sorted(account["accountId"] for account in every) == sorted(
+        account["accountId"] for some in by_network.values() for account in some
     )
     for code, some in by_network.items():
-        assert some and {one["network"] for one in some} == {code}
-        assert {one["nativeId"] for one in some} <= set(server.networks.state.worlds[code].accounts)
-    for one in every:
-        assert await server.admin.get(f"/accounts/{one['accountId']}") == one
+        assert some and {account["network"] for account in some} == {code}
+        assert {account["nativeId"] for account in some} <= set(server.networks.state.worlds[code].accounts)
+    for account in every:
+        assert await server.admin.get(f"/accounts/{account['accountId']}") == account
     await server.admin.problem(404, "GET", f"/accounts/{NEVER}")
 
 
@@ -96,18 +96,18 @@ async def create_entity(server: Served, network: str) -> tuple[str, str]:
 async def test_the_tree(server: Served, network: str) -> None:
     account, operation = await create_entity(server, network)
     steps = (await server.admin.get(f"/operations/{operation}"))["receipt"]["steps"]
-    found = await server.admin.get(f"/accounts/{account}/tree")
-    assert (found["accountId"], found["network"], found["truncated"]) == (account, network, False)
-    kinds = [level["kind"] for level in found["levels"]]
-    assert found["levels"][0]["parentKey"] is None and all(level["parentKey"] for level in found["levels"][1:])
-    seen: set[str] = set()
-    for node in found["nodes"]:  # parents first
+    document = await server.admin.get(f"/accounts/{account}/tree")
+    assert (document["accountId"], document["network"], document["truncated"]) == (account, network, False)
+    kinds = [level["kind"] for level in document["levels"]]
+    assert document["levels"][0]["parentKey"] is None and all(level["parentKey"] for level in document["levels"][1:])
+    seen_ids: set[str] = set()
+    for node in document["nodes"]:  # parents first
         assert node["kind"] in kinds
-        assert node["parentId"] is None or node["parentId"] in seen
+        assert node["parentId"] is None or node["parentId"] in seen_ids
         assert (node["parentId"] is None) == (node["kind"] == "campaign")
-        seen.add(node["id"])
-    assert kinds_of(network) <= {node["kind"] for node in found["nodes"]}
-    ids = {node["id"] for node in found["nodes"]}
+        seen_ids.add(node["id"])
+    assert kinds_of(network) <= {node["kind"] for node in document["nodes"]}
+    ids = {node["id"] for node in document["nodes"]}
     made_ids = [step["outputs"]["id"] for step in steps if step["key"] == "campaign" and "id" in step["outputs"]]
     assert ids >= set(made_ids)
 
@@ -167,30 +167,30 @@ async def test_a_throttled_read_says_how_long(server: Served) -> None:
 
 async def pages(server: Served, path: str, **query: Any) -> list[list[str]]:
     """The ids of all pages of a catalog."""
-    found, cursor = [], None
+    id_pages, cursor = [], None
     while True:
         more = query | ({} if cursor is None else {"cursor": cursor})
         body = (await server.admin.send("GET", path, query=more)).json()
-        found.append([row["id"] for row in body["data"]])
+        id_pages.append([row["id"] for row in body["data"]])
         cursor = body["page"]["nextCursor"]
         if cursor is None:
-            return found
+            return id_pages
 
 
 @networks
 async def test_every_declared_catalog_answers(server: Served, network: str) -> None:
     account, samples = server.accounts[network], get_samples(network)
-    for one in get_adapter(network).network.catalogs:
-        path = f"/accounts/{account}/catalogs/{one.resource}"
-        sought = samples.catalog_suffixes.get(one.resource, "tea")
-        answer = await server.admin.send("GET", path if one.suffix != "required" else f"{path}:{sought}")
-        if one.resource in samples.restricted_catalogs:
+    for catalog in get_adapter(network).network.catalogs:
+        path = f"/accounts/{account}/catalogs/{catalog.resource}"
+        sought = samples.catalog_suffixes.get(catalog.resource, "tea")
+        answer = await server.admin.send("GET", path if catalog.suffix != "required" else f"{path}:{sought}")
+        if catalog.resource in samples.restricted_catalogs:
             assert answer.json()["code"] == "provider_permission_refused"
         else:
             assert answer.status_code in (200, 404), answer.text
-        if one.suffix == "required":
+        if catalog.suffix == "required":
             assert await server.admin.read_issues("GET", path) == {("resource", "catalog_suffix")}
-        if one.suffix == "none":
+        if catalog.suffix == "none":
             assert await server.admin.read_issues("GET", f"{path}:tea") == {("resource", "catalog_suffix")}
     path = f"/accounts/{account}/catalogs/nothing"
     assert await server.admin.read_issues("GET", path) == {("resource", "catalog_not_supported")}
@@ -205,9 +205,9 @@ async def test_pages_are_no_longer_than_asked_for(server: Served, network: str, 
     (whole,) = await pages(server, path, limit=100)
     assert len(whole) > 3 and len(set(whole)) == len(whole)
     for limit in (1, 2, 3):
-        found = await pages(server, path, limit=limit)
-        assert [id_ for page in found for id_ in page] == whole
-        assert max(len(page) for page in found) == limit
+        id_pages = await pages(server, path, limit=limit)
+        assert [id_ for page in id_pages for id_ in page] == whole
+        assert max(len(page) for page in id_pages) == limit
 
 
 async def test_a_cursor_is_good_for_its_list_only(server: Served) -> None:
@@ -215,9 +215,9 @@ async def test_a_cursor_is_good_for_its_list_only(server: Served) -> None:
     cursor = (await server.admin.send("GET", path, query={"limit": 2})).json()["page"]["nextCursor"]
     assert (await server.admin.send("GET", path, query={"limit": 2, "cursor": cursor})).status_code == 200
     other = next(
-        one["accountId"]
-        for one in await server.admin.get("/accounts", network="google")
-        if one["accountId"] != server.accounts["google"]
+        account["accountId"]
+        for account in await server.admin.get("/accounts", network="google")
+        if account["accountId"] != server.accounts["google"]
     )
     wrong: list[tuple[str, dict[str, Any]]] = [
         (path, {"limit": 3}),
@@ -226,18 +226,18 @@ async def test_a_cursor_is_good_for_its_list_only(server: Served) -> None:
         (path.replace(server.accounts["google"], other), {"limit": 2}),
     ]
     for address, query in wrong:
-        found = await server.admin.read_issues("GET", address, query=query | {"cursor": cursor})
-        assert found == {("cursor", "malformed")}, query
+        issues = await server.admin.read_issues("GET", address, query=query | {"cursor": cursor})
+        assert issues == {("cursor", "malformed")}, query
     other_first = "B" if cursor[0] == "A" else "A"
     for forged in ("x", "é", cursor[:-2], other_first + cursor[1:], cursor + "A", "null", "="):
-        found = await server.admin.read_issues("GET", path, query={"limit": 2, "cursor": forged})
-        assert found == {("cursor", "malformed")}, forged
+        issues = await server.admin.read_issues("GET", path, query={"limit": 2, "cursor": forged})
+        assert issues == {("cursor", "malformed")}, forged
 
 
 async def test_search(server: Served) -> None:
     languages = f"/accounts/{server.accounts['google']}/catalogs/languages"
-    found = (await server.admin.send("GET", languages, query={"search": "GERM"})).json()["data"]
-    assert [row["name"] for row in found] == ["German"]
+    rows = (await server.admin.send("GET", languages, query={"search": "GERM"})).json()["data"]
+    assert [row["name"] for row in rows] == ["German"]
     interests = f"/accounts/{server.accounts['meta']}/catalogs/interests"
     by_suffix = (await server.admin.send("GET", f"{interests}:tea")).json()["data"]
     by_search = (await server.admin.send("GET", interests, query={"search": "tea"})).json()["data"]

@@ -198,9 +198,9 @@ async def test_the_last_good_values(empty: Served, path: str, body: Any) -> None
 @pytest.mark.parametrize("scheme", ["https", "z"])
 async def test_addresses_that_parsers_refuse(network: str, member: str, scheme: str) -> None:
     """The document allows them: planned or refused they are, and no defect."""
-    made = read_brief(brief(network, **{f"creative__{member}": f"{scheme}://[5aADe5EddB]"}))
+    campaign_brief = read_brief(brief(network, **{f"creative__{member}": f"{scheme}://[5aADe5EddB]"}))
     with suppress(InvalidInput):
-        plan(made, NativeAccount(network, "1", "USD", "UTC"))
+        plan(campaign_brief, NativeAccount(network, "1", "USD", "UTC"))
 
 
 @pytest.mark.parametrize("name", ["x", "x" * 80, "ключ 🗝"])
@@ -279,14 +279,14 @@ async def test_other_path_parameters(empty: Served, path: str, issues: set[tuple
 
 
 async def test_all_that_is_wrong_is_said_at_once(empty: Served) -> None:
-    found = await empty.admin.read_issues(
+    issues = await empty.admin.read_issues(
         "POST",
         "/operations/x/execute",
         {"confirmed": 0, "a": 1},
         query={"dry": "1"},
         headers={"Idempotency-Key": "k" * 201},
     )
-    assert found == {
+    assert issues == {
         ("operationId", "malformed"),
         ("Idempotency-Key", "length"),
         ("dry", "unknown_property"),
@@ -318,8 +318,8 @@ async def test_malformed_json(empty: Served, content: bytes) -> None:
 async def test_an_account_id_that_is_none_in_a_refused_brief(both: Served, path: str, account_id: str) -> None:
     """What else the network would say is looked for in the body as it came."""
     content = json.dumps({"accountId": account_id, "campaign": {"name": 1}})
-    found = await both.admin.read_issues("POST", path, content=content.encode())
-    assert found & {("", "malformed_json"), ("accountId", "malformed")}
+    issues = await both.admin.read_issues("POST", path, content=content.encode())
+    assert issues & {("", "malformed_json"), ("accountId", "malformed")}
 
 
 @pytest.mark.parametrize(
@@ -340,8 +340,8 @@ async def test_an_account_id_that_is_none_in_a_refused_brief(both: Served, path:
 async def test_a_member_is_named_once(empty: Served, path: str, content: str, expected: set[str]) -> None:
     """Readers disagree about which one counts: the first, the last, or both."""
     before = await empty.rows()
-    found = await empty.admin.read_issues("POST", path, content=content.encode())
-    assert {(name.replace("/", "."), code) for name, code in found} >= {(name, "repeated") for name in expected}
+    issues = await empty.admin.read_issues("POST", path, content=content.encode())
+    assert {(name.replace("/", "."), code) for name, code in issues} >= {(name, "repeated") for name in expected}
     assert await empty.rows() == before
 
 
@@ -398,7 +398,7 @@ TOO_MUCH: dict[str, tuple[tuple[str, str, Any], set[str]]] = {
     ),
     "a longer list": (campaign(countries=[1] * 300_000), {"too_many"}),
     "native": (campaign(native={"a": ["\0"] * 40_000}), {"39901 more issues are not shown."}),
-    "unknown members": (campaign(**{str(one): 1 for one in range(40_000)}), {"39901 more issues are not shown."}),
+    "unknown members": (campaign(**{str(number): 1 for number in range(40_000)}), {"39901 more issues are not shown."}),
     "events": (("POST", "/webhooks", {"url": "https://x.example", "events": ["x"] * 40_000}), {"events", "events.14"}),
     "ids": (("POST", "/operations/execute", {"operationIds": ["x"] * 40_000}), {"operationIds"}),
     "items": (
@@ -406,7 +406,7 @@ TOO_MUCH: dict[str, tuple[tuple[str, str, Any], set[str]]] = {
         {"13901 more issues are not shown."},
     ),
     "fields": (
-        ("POST", f"/accounts/{NEVER}/campaigns/1/edit", {"fields": {str(one): {} for one in range(20_000)}}),
+        ("POST", f"/accounts/{NEVER}/campaigns/1/edit", {"fields": {str(number): {} for number in range(20_000)}}),
         {"fields"},
     ),
     "values": (payload([[0] * 10] * 30_000), {"too_many"}),
@@ -415,12 +415,14 @@ TOO_MUCH: dict[str, tuple[tuple[str, str, Any], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("asked", "told"), TOO_MUCH.values(), ids=TOO_MUCH)
-async def test_at_most_a_hundred_issues_are_said(empty: Served, asked: tuple[str, str, Any], told: set[str]) -> None:
+@pytest.mark.parametrize(("refused_call", "expected"), TOO_MUCH.values(), ids=TOO_MUCH)
+async def test_at_most_a_hundred_issues_are_said(
+    empty: Served, refused_call: tuple[str, str, Any], expected: set[str]
+) -> None:
     """However much is wrong: lists are cut at their limit, and the last issue says how many more there are."""
-    problem = await empty.admin.problem(422, *asked)
+    problem = await empty.admin.problem(422, *refused_call)
     assert len(problem["issues"]) <= 100 and len(json.dumps(problem)) < 100_000
-    assert told <= {word for issue in problem["issues"] for word in issue.values()}
+    assert expected <= {word for issue in problem["issues"] for word in issue.values()}
 
 
 async def test_a_full_edit_is_read_whole(empty: Served) -> None:
@@ -564,9 +566,9 @@ async def test_an_empty_native_geography_is_refused(
     """Natively it means the whole world, or a refusal after the campaign has been made."""
     changes = {"targeting__countries": None, "targeting__native": native}
     body = {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
-    asked = len(server.networks.requests)
+    request_count = len(server.networks.requests)
     for door in ("/validate-campaign", "/create"):
         (issue,) = (await server.admin.problem(422, "POST", door, body))["issues"]
         assert issue["path"] == f"campaign.targeting.native.{path}".rstrip(".")
         assert issue["code"] == "too_few"
-    assert len(server.networks.requests) == asked
+    assert len(server.networks.requests) == request_count

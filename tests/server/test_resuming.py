@@ -61,9 +61,9 @@ async def resume(server: Served, operation: str) -> Any:
 
 
 async def finish(server: Served, operation: str) -> Any:
-    while (shown := await server.admin.execute(operation)).get("nextAction") == "execute":
-        server.hands.pass_(milliseconds=shown.get("retryAfterMs", 0))
-    return shown
+    while (record := await server.admin.execute(operation)).get("nextAction") == "execute":
+        server.hands.pass_(milliseconds=record.get("retryAfterMs", 0))
+    return record
 
 
 # -- carrying on --------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ async def test_what_is_applied_is_carried_and_not_sent(server: Served) -> None:
     await server.networks.fault("meta", "status", method="POST", path="/v26.0/act_1001/adsets", value=400)
     await server.admin.problem(400, "POST", f"/operations/{operation}/execute", {"confirmed": True})
     half = await server.admin.get(f"/operations/{operation}")
-    written = Counter(row["id"] for row in server.networks.state.writes)
+    write_counts = Counter(row["id"] for row in server.networks.state.writes)
     server.hands.pass_(milliseconds=REVIEW_MILLISECONDS)
     tail = await resume(server, operation)
     (first,) = [step for step in half["receipt"]["steps"] if step["state"] == "applied"]
@@ -104,7 +104,7 @@ async def test_what_is_applied_is_carried_and_not_sent(server: Served) -> None:
     assert done["status"] == "succeeded"
     assert first["key"] not in {step["key"] for step in done["receipt"]["steps"]}
     after = Counter(row["id"] for row in server.networks.state.writes)
-    assert all(after[id_] == count for id_, count in written.items())
+    assert all(after[id_] == count for id_, count in write_counts.items())
     body = {"accountId": done["accountId"], "sourceOperationId": operation}
     activation = await server.admin.post("/activate", body, 201)
     assert activation["sourceOperationId"] == tail["id"]
@@ -156,11 +156,13 @@ async def test_of_many_at_once_exactly_one_resumes(server: Served) -> None:
 
     async def attempt() -> str:
         try:
-            made = await resume_operation(server.service, get_person(server), operation_id=operation, idempotency=None)
+            response = await resume_operation(
+                server.service, get_person(server), operation_id=operation, idempotency=None
+            )
         except Conflict as refusal:
             assert refusal.code == "already_resumed"
             return refusal.code
-        return str(made.data["id"])
+        return str(response.data["id"])
 
     answers = await asyncio.gather(*(attempt() for _ in range(64)))
     assert Counter(answers)["already_resumed"] == 63
@@ -268,8 +270,8 @@ async def test_a_mark_refuses_a_double_after_a_wrong_verdict(
     await server.admin.send("POST", f"/operations/{tail['id']}/execute", {"confirmed": True})
     later = [row for row in server.networks.state.writes if row["network"] == network][len(created) :]
     again = {row["id"] for row in later if row["id"] not in created and row["kind"] in (kind, "ad_group", "adgroup")}
-    shown = await server.admin.get(f"/operations/{tail['id']}")
-    states = {step["key"]: step["state"] for step in shown["receipt"]["steps"]}
+    record = await server.admin.get(f"/operations/{tail['id']}")
+    states = {step["key"]: step["state"] for step in record["receipt"]["steps"]}
     assert (kind in states, again) == (True, set())
 
 
@@ -280,12 +282,12 @@ async def test_a_write_that_landed_is_found_and_carried(server: Served) -> None:
     """Nobody settles: the resumption inspects, and finds the campaign whose answer was lost."""
     operation = await lose(server, fault="reset_after")
     campaign = next(row["id"] for row in reversed(server.networks.state.writes) if row["kind"] == "campaign")
-    written = len(server.networks.state.writes)
+    write_count = len(server.networks.state.writes)
     tail = await resume(server, operation)
     assert tail["plan"]["carried"]["campaign"]["outputs"] == {"id": campaign}
     assert tail["created"] == [{"kind": "campaign", "entityId": campaign, "stepKey": "campaign"}]
     assert (await finish(server, tail["id"]))["status"] == "succeeded"
-    later = [row["kind"] for row in server.networks.state.writes[written:]]
+    later = [row["kind"] for row in server.networks.state.writes[write_count:]]
     assert "campaign" not in later and "ad" in later
 
 
@@ -360,7 +362,7 @@ async def test_a_write_that_is_found_late_stops_the_resumption(server: Served) -
 
 async def test_nobody_settles_with_the_entity_of_another_operation(server: Served) -> None:
     other = (await finish(server, await prepare_campaign(server)))["created"]
-    campaign = next(one["entityId"] for one in other if one["kind"] == "campaign")
+    campaign = next(entity["entityId"] for entity in other if entity["kind"] == "campaign")
     operation = await lose(server)
     with pytest.raises(InvalidInput, match="no other write"):
         await settle(server, operation, "applied", campaign)
@@ -426,7 +428,7 @@ async def test_a_budget_that_was_raised_meanwhile_stops_a_resumed_activation(ser
     body = {"accountId": server.accounts["meta"], "sourceOperationId": source}
     activation = (await server.admin.post("/activate", body, 201))["id"]
     steps = (await server.admin.get(f"/operations/{activation}"))["plan"]["steps"]
-    ad_set = next(one["entityId"] for one in created if one["kind"] == "adGroup")
+    ad_set = next(entity["entityId"] for entity in created if entity["kind"] == "adGroup")
     await server.networks.fault("meta", "status", method="POST", path=f"/v26.0/{ad_set}", value=400)
     await server.admin.problem(400, "POST", f"/operations/{activation}/execute", {"confirmed": True})
     server.hands.pass_(milliseconds=REVIEW_MILLISECONDS)

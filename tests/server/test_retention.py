@@ -42,24 +42,24 @@ async def test_an_operation_without_bodies_is_shown_everywhere(server: Served, n
     activated = await server.admin.execute((await server.admin.post("/activate", source, 201))["id"])
     await remove_bodies(server)
     for before in (done, activated):
-        shown = await server.admin.get(f"/operations/{before['id']}")
-        removed_at = shown["plan"]["bodyRemovedAt"]
+        record = await server.admin.get(f"/operations/{before['id']}")
+        removed_at = record["plan"]["bodyRemovedAt"]
         assert removed_at > before["createdAt"]
         has_responses = any(step["response"] is not None for step in before["receipt"]["steps"])
-        assert ("responsesRemovedAt" in shown["receipt"]) is has_responses
+        assert ("responsesRemovedAt" in record["receipt"]) is has_responses
         for member in ("id", "status", "action", "accountId", "risk", "created", "executedBy"):
-            assert shown[member] == before[member], member
+            assert record[member] == before[member], member
         for member in ("version", "digest", "exposure", "planned"):
-            assert shown["plan"][member] == before["plan"][member], member
-        for now, then in zip(shown["plan"]["steps"], before["plan"]["steps"], strict=True):
+            assert record["plan"][member] == before["plan"][member], member
+        for now, then in zip(record["plan"]["steps"], before["plan"]["steps"], strict=True):
             assert {name: now[name] for name in KEPT_MEMBERS} == {name: then[name] for name in KEPT_MEMBERS}
             assert (now["body"], now["bindings"]) == (None, []) and now["path"] == then["path"].partition("?")[0]
-        assert shown["receipt"]["steps"] == [{**step, "response": None} for step in before["receipt"]["steps"]]
-        assert await server.admin.execute(before["id"]) == shown
+        assert record["receipt"]["steps"] == [{**step, "response": None} for step in before["receipt"]["steps"]]
+        assert await server.admin.execute(before["id"]) == record
         result = await tool(server, "operation", operationId=before["id"])
         assert not result.get("isError") and removed_at in json.dumps(result)
-    listed = [one["id"] for one in await server.admin.get("/operations")]
-    assert {done["id"], activated["id"]} <= set(listed)
+    listed_ids = [row["id"] for row in await server.admin.get("/operations")]
+    assert {done["id"], activated["id"]} <= set(listed_ids)
     replayed = await server.admin.post("/create", body, 201, **{"Idempotency-Key": f"key {network}"})
     assert replayed["id"] == done["id"] and replayed["plan"]["bodyRemovedAt"]
     batch = {"operationIds": [done["id"]], "confirmed": True}
@@ -70,7 +70,7 @@ async def test_what_needs_a_body_is_refused_and_writes_nothing(server: Served) -
     _, prepared = await prepare(server, "meta", "refused")
     done = await server.admin.execute(prepared["id"])
     await remove_bodies(server)
-    before, asked = await server.rows(), server.networks.writes()
+    before, write_count = await server.rows(), server.networks.writes()
     for verb, body in (
         ("undo", {}),
         ("inspect", {}),
@@ -83,7 +83,7 @@ async def test_what_needs_a_body_is_refused_and_writes_nothing(server: Served) -
     problem = await server.admin.problem(409, "POST", "/activate", source)
     assert (problem["code"], problem["outcome"]) == ("body_removed", "not_applied")
     assert "retention" in problem["detail"]
-    assert (await server.rows(), server.networks.writes()) == (before, asked)
+    assert (await server.rows(), server.networks.writes()) == (before, write_count)
 
 
 async def send_as_person(server: Served, path: str, body: Any) -> Any:
@@ -115,8 +115,8 @@ async def test_what_was_never_sent_is_neither_resumed_nor_executed(server: Serve
     server.hands.pass_(minutes=31)
     await remove_bodies(server)
     path = f"/operations/{prepared['id']}"
-    shown = await server.admin.get(path)
-    assert (shown["expired"], shown["receipt"]["steps"]) == (True, []) and shown["plan"]["bodyRemovedAt"]
+    record = await server.admin.get(path)
+    assert (record["expired"], record["receipt"]["steps"]) == (True, []) and record["plan"]["bodyRemovedAt"]
     refused = await server.admin.problem(400, "POST", f"{path}/execute", {"confirmed": True})
     assert (refused["code"], refused["outcome"]) == ("operation_expired", "not_applied")
     assert (await server.admin.problem(409, "POST", f"{path}/resume", {}))["code"] == "body_removed"
@@ -126,20 +126,20 @@ async def test_what_was_never_sent_is_neither_resumed_nor_executed(server: Serve
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_what_was_written_last_is_not_known_any_more(server: Served, network: str) -> None:
     """A file compares with what adsunify wrote last. An older edit never counts in the place of a removed one."""
-    made = await create_campaign(server, network)
-    kind, budget = await find_budget(server, network, made)
+    ids = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, ids)
     account = server.accounts[network]
     session = await NetworkSession.load(server.service, server.people["admin"].actor, account)
     older = {"budget": f"{float(budget) + 10:.0f}"}
-    path = build_path(server, network, kind, made[kind], "edit")
+    path = build_path(server, network, kind, ids[kind], "edit")
     await server.admin.execute((await server.admin.post(path, {"fields": older}, 201))["id"])
-    place: Any = (kind, made[kind])
+    place: Any = (kind, ids[kind])
     before = await read_written_fields(session)
     assert float(before[place]["budget"]) == float(older["budget"])
     await remove_bodies(server)
     removed = await read_written_fields(session)
     assert removed.get(place, {}) == {}
-    name = f"{(await read_fields(server, network, kind, made[kind]))['name']} B"
+    name = f"{(await read_fields(server, network, kind, ids[kind]))['name']} B"
     await server.admin.execute((await server.admin.post(path, {"fields": {"name": name}}, 201))["id"])
     assert set((await read_written_fields(session))[place]) == {"name"}
 

@@ -19,23 +19,25 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def fields(server: Served, network: str, kind: str, entity_id: str) -> list[dict[str, Any]]:
     """The editable fields of an entity."""
-    found = await server.admin.get(build_path(server, network, kind, entity_id, "settings"))
-    return [one for one in found["fields"] if one["locked"] is None]
+    settings = await server.admin.get(build_path(server, network, kind, entity_id, "settings"))
+    return [setting for setting in settings["fields"] if setting["locked"] is None]
 
 
 async def ways(server: Served, network: str, goal: str = "") -> list[tuple[str, str, dict[str, Any]]]:
     """Path, kind and each editable field of all levels of a campaign."""
     nodes = await get_campaign(server, network, goal)
     return [
-        (build_path(server, network, kind, nodes[kind]["id"]), kind, one)
+        (build_path(server, network, kind, nodes[kind]["id"]), kind, setting)
         for kind in PATHS
         if kind in nodes
-        for one in await fields(server, network, kind, nodes[kind]["id"])
+        for setting in await fields(server, network, kind, nodes[kind]["id"])
     ]
 
 
 def row(network: str, kind: str, field: str) -> Any:
-    return next(one for one in get_adapter(network).network.settings if (one.level, one.field) == (kind, field))
+    return next(
+        setting for setting in get_adapter(network).network.settings if (setting.level, setting.field) == (kind, field)
+    )
 
 
 # -- amounts ------------------------------------------------------------------------------------------------------
@@ -43,12 +45,12 @@ def row(network: str, kind: str, field: str) -> Any:
 
 @networks
 async def test_no_amount_is_set_to_nothing(server: Served, network: str) -> None:
-    money = [one for one in await ways(server, network) if row(network, one[1], one[2]["field"]).unit == "money"]
+    money = [way for way in await ways(server, network) if row(network, way[1], way[2]["field"]).unit == "money"]
     assert money
-    for path, _, one in money:
-        edit = {"fields": {one["field"]: "0"}}
+    for path, _, setting in money:
+        edit = {"fields": {setting["field"]: "0"}}
         assert [issue for issue, _ in await server.admin.read_issues("POST", f"{path}/edit", edit)] == [
-            f"fields.{one['field']}"
+            f"fields.{setting['field']}"
         ]
 
 
@@ -94,8 +96,8 @@ async def test_numbers_are_read_as_they_were_written(server: Served) -> None:
     many = await group(server) | {"field": "budget", "mode": "set"}
     for text in ("30.00000000000000000001", "0.1000000000000000055511151231257827", "1000000000.0000000000001"):
         body = f'{dumps(many)[:-1]},"value":{text}}}'.encode()
-        found = await server.admin.read_issues("POST", "/bulk-edit", content=body)
-        assert {path for path, _ in found} <= {"value", "entityIds.0"}, found
+        refused_issues = await server.admin.read_issues("POST", "/bulk-edit", content=body)
+        assert {path for path, _ in refused_issues} <= {"value", "entityIds.0"}, refused_issues
 
 
 async def test_the_plan_of_a_percentage_shows_the_exact_figure(server: Served) -> None:
@@ -106,19 +108,19 @@ async def test_the_plan_of_a_percentage_shows_the_exact_figure(server: Served) -
     ):
         change = {"field": field, "mode": "increase", "value": value}
         (operation,) = (await server.admin.post("/bulk-edit", many | change, 201))["operations"]
-        wanted = {"field": field, "before": before, "after": after, "exact": exact}
-        assert operation["plan"]["steps"][0]["changes"] == [wanted]
+        expected = {"field": field, "before": before, "after": after, "exact": exact}
+        assert operation["plan"]["steps"][0]["changes"] == [expected]
         again = await server.admin.get(f"/operations/{operation['id']}")
-        assert again["plan"]["steps"][0]["changes"] == [wanted]
+        assert again["plan"]["steps"][0]["changes"] == [expected]
 
 
 async def test_equal_numbers_are_one_request(server: Served) -> None:
     many = await group(server) | {"field": "budget", "mode": "set"}
     key = {"Idempotency-Key": "equal-numbers"}
     bodies = [f'{dumps(many)[:-1]},"value":{text}}}'.encode() for text in ("30", "30.0", "3e1")]
-    answers = [await server.admin.send("POST", "/bulk-edit", content=one, headers=key) for one in bodies]
-    assert [one.status_code for one in answers] == [201, 201, 201]
-    assert len({one.json()["data"]["operations"][0]["id"] for one in answers}) == 1
+    answers = [await server.admin.send("POST", "/bulk-edit", content=content, headers=key) for content in bodies]
+    assert [answer.status_code for answer in answers] == [201, 201, 201]
+    assert len({answer.json()["data"]["operations"][0]["id"] for answer in answers}) == 1
 
 
 @networks
@@ -129,7 +131,9 @@ async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: st
     (issue,) = problem["issues"]
     assert (issue["path"], issue["code"]) == ("field", "not_supported")
     money = [
-        one.field for one in get_adapter(network).network.settings if (one.level, one.unit) == ("campaign", "money")
+        setting.field
+        for setting in get_adapter(network).network.settings
+        if (setting.level, setting.unit) == ("campaign", "money")
     ]
     assert all(field in issue["message"] for field in money if row(network, "campaign", field).lock is None)
 
@@ -138,7 +142,7 @@ async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: st
 async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, network: str) -> None:
     rows = get_adapter(network).network.settings
     name, field = next(iter(get_samples(network).native_amounts.items()))
-    kind = next(one.level for one in rows if one.field == field and one.unit == "money")
+    kind = next(setting.level for setting in rows if setting.field == field and setting.unit == "money")
     node = (await get_campaign(server, network))[kind]["id"]
     many = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node], "field": name}
     bulk = await server.admin.problem(422, "POST", "/bulk-edit", many | {"mode": "set", "value": 5})
@@ -146,7 +150,7 @@ async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, ne
     single = await server.admin.problem(422, "POST", path, {"fields": {name: 5}})
     (issue,) = bulk["issues"]
     assert (issue["path"], issue["code"]) == ("field", "unknown_field")
-    assert [one | {"path": "field"} for one in single["issues"]] == [issue]
+    assert [entry | {"path": "field"} for entry in single["issues"]] == [issue]
 
 
 async def test_a_bulk_edit_that_changes_nothing(server: Served) -> None:
@@ -158,7 +162,7 @@ async def test_a_bulk_edit_that_changes_nothing(server: Served) -> None:
         server, await server.admin.post(build_path(server, "meta", "adGroup", other, "edit"), {"fields": fields}, 201)
     )
     problem = await server.admin.problem(422, "POST", "/bulk-edit", many)
-    assert [(one["path"], one["code"]) for one in problem["issues"]] == [("entityIds.1", "no_change")]
+    assert [(issue["path"], issue["code"]) for issue in problem["issues"]] == [("entityIds.1", "no_change")]
     assert problem["issues"][0]["message"].startswith("fields.bid: ")
 
 
@@ -169,27 +173,27 @@ async def test_a_bulk_edit_that_changes_nothing(server: Served) -> None:
 async def test_a_plan_shows_what_earlier_steps_fill_in(server: Served, network: str) -> None:
     body = {"accountId": server.accounts[network], "campaign": brief(network)}
     operation = await server.admin.post("/create", body, 201)
-    seen: set[str] = set()
+    seen_keys: set[str] = set()
     bindings = []
     for step in operation["plan"]["steps"]:
-        assert seen.issuperset(one["step"] for one in step["bindings"])
-        assert all(one["to"].startswith(("/body/", "/path/", "/query/")) for one in step["bindings"])
+        assert seen_keys.issuperset(binding["step"] for binding in step["bindings"])
+        assert all(binding["to"].startswith(("/body/", "/path/", "/query/")) for binding in step["bindings"])
         bindings += step["bindings"]
-        seen.add(step["key"])
-    assert bindings or len(seen) == 1
+        seen_keys.add(step["key"])
+    assert bindings or len(seen_keys) == 1
 
 
 CAN_TARGET = [
     code
     for code in ADAPTER_PACKAGES
-    if any(one.path == "targeting.locations" for one in get_adapter(code).network.edits)
+    if any(setting.path == "targeting.locations" for setting in get_adapter(code).network.edits)
 ]
 
 
 def targeting_of(parts: Mapping[str, list[str]]) -> dict[str, Any]:
     """The targeting of an edit with these ids."""
     return {
-        name: ids if name == "genders" else [{"id": one, "name": "Any name"} for one in ids]
+        name: ids if name == "genders" else [{"id": id_, "name": "Any name"} for id_ in ids]
         for name, ids in parts.items()
     }
 
@@ -239,14 +243,14 @@ async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
 @networks
 async def test_a_list_takes_the_native_statuses_that_it_shows(server: Served, network: str) -> None:
     nodes = await get_campaign(server, network)
-    for kind in [one for one in PATHS if one in nodes]:
+    for kind in [kind for kind in PATHS if kind in nodes]:
         path = build_path(server, network, kind)
-        filters = next(one for one in get_adapter(network).network.levels if one.kind == kind).status_filters
+        filters = next(level for level in get_adapter(network).network.levels if level.kind == kind).status_filters
         problem = await server.admin.problem(422, "GET", path, query={"status": "NO_STATUS"})
         assert all(status in problem["issues"][0]["message"] for status in filters)
         status = nodes[kind]["nativeStatus"]
-        listed = await server.admin.get(path, status=status, limit="100")
-        assert nodes[kind]["id"] in [one["id"] for one in listed]
+        rows = await server.admin.get(path, status=status, limit="100")
+        assert nodes[kind]["id"] in [row["id"] for row in rows]
 
 
 TOGETHER = {"budgetType": {"budget": "5000"}}
@@ -256,31 +260,33 @@ TOGETHER = {"budgetType": {"budget": "5000"}}
 GOALS = [(network, goal) for network in ADAPTER_PACKAGES for goal in get_adapter(network).network.formats[0].goals]
 
 
-@pytest.mark.parametrize(("network", "goal"), [one for one in GOALS if one[1] != "conversions" or one[0] == "amazon"])
+@pytest.mark.parametrize(
+    ("network", "goal"), [pair for pair in GOALS if pair[1] != "conversions" or pair[0] == "amazon"]
+)
 async def test_every_choice_that_is_offered_is_taken(server: Served, network: str, goal: str) -> None:
-    for path, kind, one in await ways(server, network, goal):
-        if row(network, kind, one["field"]).unit != "choice":
+    for path, kind, setting in await ways(server, network, goal):
+        if row(network, kind, setting["field"]).unit != "choice":
             continue
-        assert one["choices"]
-        for choice in one["choices"]:
-            fields = {one["field"]: choice, **TOGETHER.get(one["field"], {})}
+        assert setting["choices"]
+        for choice in setting["choices"]:
+            fields = {setting["field"]: choice, **TOGETHER.get(setting["field"], {})}
             answer = await server.admin.send("POST", f"{path}/edit", {"fields": fields})
-            found = {(issue["path"], issue["code"]) for issue in answer.json().get("issues", ())}
-            own = f"fields.{one['field']}"
-            needed = {(place, code) for place, code in found if code == "required" and place != own}
-            unchanged = {(place, code) for place, code in found if code == "no_change"}
-            assert answer.status_code == 201 or found == needed | unchanged, answer.text
+            refusals = {(issue["path"], issue["code"]) for issue in answer.json().get("issues", ())}
+            own = f"fields.{setting['field']}"
+            needed = {(place, code) for place, code in refusals if code == "required" and place != own}
+            unchanged = {(place, code) for place, code in refusals if code == "no_change"}
+            assert answer.status_code == 201 or refusals == needed | unchanged, answer.text
 
 
 @networks
 async def test_a_list_that_is_written_back_is_no_change(server: Served, network: str) -> None:
-    for path, _, one in await ways(server, network):
-        if not isinstance(one["value"], list) or not one["value"]:
+    for path, _, setting in await ways(server, network):
+        if not isinstance(setting["value"], list) or not setting["value"]:
             continue
-        for text in (",".join(one["value"]), ", ".join(one["value"]), dumps(one["value"])):
-            answer = await server.admin.send("POST", f"{path}/edit", {"fields": {one["field"]: text}})
+        for text in (",".join(setting["value"]), ", ".join(setting["value"]), dumps(setting["value"])):
+            answer = await server.admin.send("POST", f"{path}/edit", {"fields": {setting["field"]: text}})
             issues = [(issue["path"], issue["code"]) for issue in answer.json()["issues"]]
-            assert issues == [(f"fields.{one['field']}", "no_change")], answer.text
+            assert issues == [(f"fields.{setting['field']}", "no_change")], answer.text
 
 
 async def test_a_limit_that_is_taken_away_is_warned_of(server: Served) -> None:
@@ -321,7 +327,7 @@ async def test_all_issues_come_at_once(server: Served, network: str, changes: di
     body = {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
     for path in ("/validate-campaign", "/create"):
         refused = await server.admin.read_issues("POST", path, body)
-        assert {f"campaign.{one}" for one in paths} <= {place for place, _ in refused}
+        assert {f"campaign.{member}" for member in paths} <= {place for place, _ in refused}
 
 
 WRONG: list[dict[str, Any]] = [
@@ -353,11 +359,11 @@ async def test_whatever_is_wrong_with_a_brief_is_told(
 ) -> None:
     for first in WRONG:
         for second in seconds:
-            other, changed = brief(network, **second), {one.split("__")[0] for one in second}
+            other, changed = brief(network, **second), {member.split("__")[0] for member in second}
             both = brief(network, **first) | {name: value for name, value in other.items() if name in changed}
             body = {"accountId": server.accounts[network], "campaign": both}
             answer = await server.admin.send("POST", "/validate-campaign", body)
             assert answer.status_code in (200, 422), answer.text
             if answer.status_code == 422:
-                issues = [(one["path"], one["code"]) for one in answer.json()["issues"]]
+                issues = [(issue["path"], issue["code"]) for issue in answer.json()["issues"]]
                 assert len(set(issues)) == len(issues)

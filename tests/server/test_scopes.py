@@ -59,11 +59,11 @@ async def prepare(server: Served, network: str, caller: Caller | None = None, **
 
 async def test_a_key_shows_its_scope(shop: Served) -> None:
     scope = {"networks": ["meta"], "accountIds": [shop.accounts["meta"]]}
-    made = await shop.admin.post("/keys/scoped", {"name": "bound", "scope": scope}, 201)
-    assert (made["scope"], made["canWrite"]) == (scope, False)
-    listed = {key["keyId"]: key["scope"] for key in await shop.admin.get("/keys")}
-    assert listed[made["keyId"]] == scope and None in listed.values()
-    assert await read_scope(shop.caller(made["secret"])) == scope
+    scoped_key = await shop.admin.post("/keys/scoped", {"name": "bound", "scope": scope}, 201)
+    assert (scoped_key["scope"], scoped_key["canWrite"]) == (scope, False)
+    scopes = {key["keyId"]: key["scope"] for key in await shop.admin.get("/keys")}
+    assert scopes[scoped_key["keyId"]] == scope and None in scopes.values()
+    assert await read_scope(shop.caller(scoped_key["secret"])) == scope
     assert await read_scope(shop.admin) is None
     upper = {"accountIds": [shop.accounts["meta"].upper()]}
     assert (await read_scope(await make_key(shop, upper)))["accountIds"] == [shop.accounts["meta"]]
@@ -74,12 +74,14 @@ async def test_a_key_reaches_what_is_inside(shop: Served) -> None:
         key = await make_key(shop, scope)
         assert await list_networks(key) == {"meta"}
         assert await key.get("/accounts", network="snapchat") == []
-        assert {one["network"] for one in await key.get("/connections")} == {"meta"}
+        assert {connection["network"] for connection in await key.get("/connections")} == {"meta"}
         done = await key.execute(await prepare(shop, "meta", key))
         assert done["status"] == "succeeded"
-        assert done["id"] in {one["id"] for one in await key.get("/operations")}
-    (shown,) = [one for one in await key.get("/connections") if one["status"] == "active"]
-    assert shown["accounts"] == [shop.accounts["meta"]]  # the login reaches further accounts
+        assert done["id"] in {operation["id"] for operation in await key.get("/operations")}
+    (active_connection,) = [
+        connection for connection in await key.get("/connections") if connection["status"] == "active"
+    ]
+    assert active_connection["accounts"] == [shop.accounts["meta"]]  # the login reaches further accounts
 
 
 async def test_a_new_key_lies_within_the_scope_of_its_maker(shop: Served) -> None:
@@ -128,7 +130,7 @@ async def test_a_scoped_key_ends_no_wider_key(shop: Served) -> None:
     wide = await shop.admin.post("/keys", {"name": "wide"}, 201)
     key = await make_key(shop, {"networks": ["meta"]})
     child = await key.post("/keys", {"name": "child"}, 201)
-    assert {one["scope"] is None for one in await key.get("/keys")} == {False}
+    assert {row["scope"] is None for row in await key.get("/keys")} == {False}
     await key.problem(404, "DELETE", f"/keys/{wide['keyId']}")
     assert (await key.delete(f"/keys/{child['keyId']}"))["revokedAt"] is not None
     verified = await key.get("/auth/verify")
@@ -140,7 +142,7 @@ async def test_a_scoped_key_ends_no_wider_key(shop: Served) -> None:
 
 async def test_connecting_beyond_the_scope_is_refused(shop: Served) -> None:
     before = await shop.rows()
-    asked = len(shop.networks.requests)
+    request_count = len(shop.networks.requests)
     of_network = await make_key(shop, {"networks": ["meta", "chatgpt"]})
     of_account = await make_key(shop, {"accountIds": [shop.accounts["meta"]]})
     for caller, body in (
@@ -153,17 +155,19 @@ async def test_connecting_beyond_the_scope_is_refused(shop: Served) -> None:
     problem = await of_account.problem(403, "POST", "/connections/credentials", make_credentials("chatgpt"))
     assert (problem["code"], problem["outcome"]) == ("outside_scope", "not_applied")
     assert await shop.rows() == before | {name: before[name] + 2 for name in ("api_keys", "ledger")}
-    assert len(shop.networks.requests) == asked
+    assert len(shop.networks.requests) == request_count
     await of_network.post("/connections/authorize", {"network": "meta"}, 201)
-    made = await of_network.post("/connections/credentials", make_credentials("chatgpt"), 201)
-    assert {one["network"] for one in await of_network.get("/connections")} == {"meta", "chatgpt"}
-    (account,) = made["accounts"]
+    chatgpt_connection = await of_network.post("/connections/credentials", make_credentials("chatgpt"), 201)
+    assert {connection["network"] for connection in await of_network.get("/connections")} == {"meta", "chatgpt"}
+    (account,) = chatgpt_connection["accounts"]
     part = await make_key(shop, {"accountIds": [shop.accounts["meta"]]})
-    (shown,) = [one for one in await part.get("/connections") if one["status"] == "active"]
-    problem = await part.problem(403, "DELETE", f"/connections/{shown['connectionId']}")
-    assert problem["code"] == "outside_scope" and len(shop.networks.requests) > asked
+    (active_connection,) = [
+        connection for connection in await part.get("/connections") if connection["status"] == "active"
+    ]
+    problem = await part.problem(403, "DELETE", f"/connections/{active_connection['connectionId']}")
+    assert problem["code"] == "outside_scope" and len(shop.networks.requests) > request_count
     whole = await make_key(shop, {"accountIds": [account]})
-    assert (await whole.delete(f"/connections/{made['connectionId']}"))["status"] == "disconnected"
+    assert (await whole.delete(f"/connections/{chatgpt_connection['connectionId']}"))["status"] == "disconnected"
     assert (await shop.admin.get(f"/accounts/{shop.accounts['meta']}"))["status"] == "active"
 
 
@@ -207,7 +211,7 @@ async def test_a_webhook_gets_what_its_key_reaches(shop: Served) -> None:
         await prepare(shop, network)
     queued = [len(await shop.admin.get(f"/webhooks/{id_}/deliveries")) for id_ in (own, wide, one_inside, one_outside)]
     assert queued == [1, 2, 1, 1]
-    assert [one["webhookId"] for one in await key.get("/webhooks")] == [own, one_inside]
+    assert [webhook["webhookId"] for webhook in await key.get("/webhooks")] == [own, one_inside]
     for hidden in (wide, one_outside):
         await key.problem(404, "GET", f"/webhooks/{hidden}/deliveries")
         await key.problem(404, "PATCH", f"/webhooks/{hidden}", {"active": False})
@@ -222,8 +226,8 @@ async def allow_accounts(
     server: Served, accounts: list[str] | None, client: Client | None = None
 ) -> tuple[Client, Any]:
     """A client that the admin allowed for these accounts, and its tokens."""
-    one = client or await agent(server)
-    return one, await one.tokens(accounts=accounts)
+    client = client or await agent(server)
+    return client, await client.tokens(accounts=accounts)
 
 
 async def test_a_grant_keeps_its_scope(shop: Served) -> None:
@@ -232,25 +236,25 @@ async def test_a_grant_keeps_its_scope(shop: Served) -> None:
     for _ in range(2):
         caller = shop.caller(tokens["access_token"])
         assert await read_scope(caller) == {"accountIds": [meta]}
-        assert [one["accountId"] for one in await caller.get("/accounts")] == [meta]
+        assert [account["accountId"] for account in await caller.get("/accounts")] == [meta]
         await caller.problem(404, "GET", f"/accounts/{shop.accounts['snapchat']}/tree")
         tokens = (await client.refresh(tokens["refresh_token"])).json()
     caller = shop.caller(tokens["access_token"])
-    (shown,) = await caller.get("/connected-agents")
-    assert (shown["clientId"], shown["scope"]) == (client.client_id, {"accountIds": [meta]})
+    (agent_row,) = await caller.get("/connected-agents")
+    assert (agent_row["clientId"], agent_row["scope"]) == (client.client_id, {"accountIds": [meta]})
     _, wide = await allow_accounts(shop, None)
-    assert {str(one["scope"]) for one in await shop.admin.get("/connected-agents")} >= {"None", str(shown["scope"])}
-    grant = next(one for one in await shop.admin.get("/connected-agents") if one["scope"] is None)
+    assert {str(row["scope"]) for row in await shop.admin.get("/connected-agents")} >= {"None", str(agent_row["scope"])}
+    grant = next(row for row in await shop.admin.get("/connected-agents") if row["scope"] is None)
     await caller.problem(404, "DELETE", f"/connected-agents/{grant['grantId']}")
     assert await list_networks(shop.caller(wide["access_token"])) >= {"meta", "snapchat"}
 
 
 async def test_a_consent_for_an_account_of_others_is_refused(shop: Served) -> None:
     theirs = str((await shop.person("stranger").get("/accounts"))[0]["accountId"])
-    one, before = await agent(shop), await shop.rows()
+    client, before = await agent(shop), await shop.rows()
     for account in (theirs, NEVER):
         with pytest.raises(NotFound):
-            await one.grant_consent("admin", True, [account])
+            await client.grant_consent("admin", True, [account])
     assert await shop.rows() == before
 
 
@@ -264,12 +268,12 @@ async def test_a_narrower_consent_does_not_repeat_what_is_now_outside(shop: Serv
     client, tokens = await allow_accounts(shop, None)
     caller = shop.caller(tokens["access_token"])
     body = {"accountId": shop.accounts["snapchat"], "campaign": brief("snapchat")}
-    made = (await caller.post("/create", body, 201, **{"Idempotency-Key": "again"}))["id"]
+    operation_id = (await caller.post("/create", body, 201, **{"Idempotency-Key": "again"}))["id"]
     _, tokens = await allow_accounts(shop, [shop.accounts["meta"]], client)
     caller = shop.caller(tokens["access_token"])
     await caller.problem(404, "POST", "/create", body, headers={"Idempotency-Key": "again"})
-    await caller.problem(404, "GET", f"/operations/{made}")
-    await caller.problem(404, "POST", f"/operations/{made}/execute", {"confirmed": True})
+    await caller.problem(404, "GET", f"/operations/{operation_id}")
+    await caller.problem(404, "POST", f"/operations/{operation_id}/execute", {"confirmed": True})
     assert await caller.get("/operations") == []
 
 
@@ -280,8 +284,8 @@ async def test_tools_reach_what_rest_reaches(shop: Served) -> None:
     key = await make_key(shop, {"accountIds": [meta]})
     writes = shop.networks.writes()
     for token in (tokens["access_token"], key.token):
-        listed = (await tool(shop, "account", token))["structuredContent"]["data"]
-        assert [one["accountId"] for one in listed] == [meta]
+        accounts = (await tool(shop, "account", token))["structuredContent"]["data"]
+        assert [account["accountId"] for account in accounts] == [meta]
         status = {"accountId": snapchat, "kind": "campaign", "entityIds": ["1"], "status": "paused"}
         mutation = {"action": "delete", "kind": "campaign", "entityId": "1"}
         calls: dict[str, dict[str, Any]] = {
@@ -305,12 +309,12 @@ async def test_tools_reach_what_rest_reaches(shop: Served) -> None:
 async def test_the_client_makes_scoped_keys(shop: Served) -> None:
     meta = shop.accounts["meta"]
     async with AsyncAds(shop.base_url, token=shop.people["admin"].tokens["write"]) as client:
-        made = await client.keys.create_scoped(name="sdk", scope=KeyScope(account_ids=[meta]))
-    assert isinstance(made.scope, ScopeView)
-    assert (made.scope.account_ids, made.scope.networks) == ([meta], None)
-    async with AsyncAds(shop.base_url, token=made.secret) as client:
-        assert [one.account_id async for one in client.accounts.list()] == [meta]
+        key = await client.keys.create_scoped(name="sdk", scope=KeyScope(account_ids=[meta]))
+    assert isinstance(key.scope, ScopeView)
+    assert (key.scope.account_ids, key.scope.networks) == ([meta], None)
+    async with AsyncAds(shop.base_url, token=key.secret) as client:
+        assert [account.account_id async for account in client.accounts.list()] == [meta]
         with pytest.raises(NotFound):
             await client.accounts.get(shop.accounts["snapchat"])
         verified = await client.auth.verify()
-    assert verified.scope == made.scope
+    assert verified.scope == key.scope

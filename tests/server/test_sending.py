@@ -41,10 +41,10 @@ async def test_a_write_does_not_leave_where_the_host_slept_while_connecting(
     with monkeypatch.context() as patch:
         patch.setattr(httpcore.AnyIOBackend, "connect_tcp", connect_and_sleep)
         await server.admin.send("POST", execute, {"confirmed": True})
-    shown = await server.admin.get(f"/operations/{prepared['id']}")
-    (step,) = shown["receipt"]["steps"]
+    record = await server.admin.get(f"/operations/{prepared['id']}")
+    (step,) = record["receipt"]["steps"]
     assert server.networks.writes() == writes
-    assert (shown["status"], shown["error"]["code"], step["state"]) == ("prepared", "not_sent", "throttled")
+    assert (record["status"], record["error"]["code"], step["state"]) == ("prepared", "not_sent", "throttled")
     assert why in step["error"]["message"]
 
 
@@ -53,7 +53,9 @@ async def test_a_read_that_x_fails_is_repeated_with_another_nonce(server: Served
     await server.networks.fault("x", "status", value=503)
     before = len(server.networks.requests)
     rows = await server.admin.get(f"/accounts/{server.accounts['x']}/campaigns")
-    asked = [one for one in server.networks.requests[before:] if one[1] == "ads-api.x.com"]
-    assert rows is not None and len(asked) == 2 and asked[0] == asked[1]
-    account = next(one for one in await server.admin.get("/accounts") if one["accountId"] == server.accounts["x"])
+    requests = [request for request in server.networks.requests[before:] if request[1] == "ads-api.x.com"]
+    assert rows is not None and len(requests) == 2 and requests[0] == requests[1]
+    account = next(
+        account for account in await server.admin.get("/accounts") if account["accountId"] == server.accounts["x"]
+    )
     assert account["status"] == "active"

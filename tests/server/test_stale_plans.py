@@ -57,18 +57,18 @@ async def read_fields(server: Served, network: str, kind: str, entity_id: str) -
     return {row["field"]: row["value"] for row in settings["fields"] if row["locked"] is None}
 
 
-async def find_budget(server: Served, network: str, made: Mapping[str, str]) -> tuple[str, str]:
+async def find_budget(server: Served, network: str, ids: Mapping[str, str]) -> tuple[str, str]:
     """The kind of the entity with the budget, and the budget."""
-    for kind, entity_id in made.items():
+    for kind, entity_id in ids.items():
         budget = (await read_fields(server, network, kind, entity_id)).get("budget")
         if budget is not None:
             return kind, budget
     raise AssertionError(f"nothing of {network} has a budget")
 
 
-async def set_status(server: Served, network: str, made: Mapping[str, str], status: str) -> str:
+async def set_status(server: Served, network: str, ids: Mapping[str, str], status: str) -> str:
     kind = STATUS_KINDS.get(network, "campaign")
-    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [made[kind]], "status": status}
+    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [ids[kind]], "status": status}
     (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
     return str(operation["id"])
 
@@ -82,15 +82,18 @@ async def require_stale(server: Served, operation_id: str, caller: Caller | None
         "prepared",
     )
     assert server.networks.writes() == writes
-    for one in problem["differences"][:5]:
-        assert f"{one['member']} of the {one['kind']} {one['entityId']} is " in problem["detail"]
-    return {(one["kind"], one["member"]): (one["planned"], one["found"]) for one in problem["differences"]}
+    for difference in problem["differences"][:5]:
+        assert f"{difference['member']} of the {difference['kind']} {difference['entityId']} is " in problem["detail"]
+    return {
+        (difference["kind"], difference["member"]): (difference["planned"], difference["found"])
+        for difference in problem["differences"]
+    }
 
 
 def read_executions(connection: Connection, operation_id: str) -> list[Any]:
     """What the ledger says of the executions of an operation."""
-    wanted = (ledger.c.subject_id == operation_id, ledger.c.kind == "execute")
-    return [loads(after) for after in connection.execute(select(ledger.c.after).where(*wanted)).scalars()]
+    conditions = (ledger.c.subject_id == operation_id, ledger.c.kind == "execute")
+    return [loads(after) for after in connection.execute(select(ledger.c.after).where(*conditions)).scalars()]
 
 
 async def execute_stale(server: Served, operation_id: str) -> None:
@@ -101,60 +104,60 @@ async def execute_stale(server: Served, operation_id: str) -> None:
 @networks
 async def test_an_edit_of_what_has_changed_is_refused(server: Served, network: str) -> None:
     """A name and a budget, each changed since; an edit of what nobody has changed is executed."""
-    made = await create_campaign(server, network)
-    campaign = made["campaign"]
+    ids = await create_campaign(server, network)
+    campaign = ids["campaign"]
     name = (await read_fields(server, network, "campaign", campaign))["name"]
-    kind, budget = await find_budget(server, network, made)
+    kind, budget = await find_budget(server, network, ids)
     edits = build_path(server, network, "campaign", campaign, "edit")
-    budgets = build_path(server, network, kind, made[kind], "edit")
+    budgets = build_path(server, network, kind, ids[kind], "edit")
     higher = [f"{float(budget) + amount:.0f}" for amount in (10, 20)]
     renamed, other, same = [await server.admin.post(edits, {"fields": {"name": f"{name} {n}"}}, 201) for n in "ABC"]
     raised = await server.admin.post(budgets, {"fields": {"budget": higher[0]}}, 201)
     await server.admin.execute(other["id"])
     await server.admin.execute((await server.admin.post(budgets, {"fields": {"budget": higher[1]}}, 201))["id"])
     assert await require_stale(server, renamed["id"]) == {("campaign", "name"): (name, f"{name} B")}
-    found = (await require_stale(server, raised["id"]))[kind, "budget"]
-    assert [float(amount) for amount in found] == [float(budget), float(higher[1])]
+    amounts = (await require_stale(server, raised["id"]))[kind, "budget"]
+    assert [float(amount) for amount in amounts] == [float(budget), float(higher[1])]
     await execute_stale(server, renamed["id"])
     assert (await read_fields(server, network, "campaign", campaign))["name"] == f"{name} A"
     batch = {"operationIds": [same["id"], raised["id"]], "confirmed": True}
     refused = (await server.admin.post("/operations/execute", batch))["results"]
-    assert {one["error"]["code"] for one in refused} == {"plan_stale"}
+    assert {answer["error"]["code"] for answer in refused} == {"plan_stale"}
     done = (await server.admin.post("/operations/execute", batch | {"allowStale": True}))["results"]
-    assert [one["status"] for one in done] == ["succeeded", "succeeded"]
+    assert [answer["status"] for answer in done] == ["succeeded", "succeeded"]
 
 
 @networks
 async def test_a_percentage_is_of_the_value_that_was_reviewed(server: Served, network: str) -> None:
     """A second change by the same percentage, up or down, was computed without the first."""
-    made = await create_campaign(server, network)
-    kind, _ = await find_budget(server, network, made)
-    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [made[kind]], "field": "budget"}
+    ids = await create_campaign(server, network)
+    kind, _ = await find_budget(server, network, ids)
+    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [ids[kind]], "field": "budget"}
     for mode, value in (("increase", 50), ("decrease", 10)):
         first, second = [
             (await server.admin.post("/bulk-edit", body | {"mode": mode, "value": value}, 201))["operations"][0]["id"]
             for _ in range(2)
         ]
         assert (await server.admin.execute(first))["status"] == "succeeded"
-        ((place, (planned, found)),) = (await require_stale(server, second)).items()
-        assert place == (kind, "budget") and float(planned) != float(found)
+        ((place, (planned, actual)),) = (await require_stale(server, second)).items()
+        assert place == (kind, "budget") and float(planned) != float(actual)
 
 
 @networks
 async def test_an_activation_of_what_has_changed_is_refused(server: Served, network: str) -> None:
     """A budget that was raised since, and a status."""
-    made = await create_campaign(server, network)
-    kind, budget = await find_budget(server, network, made)
-    first, second = [await set_status(server, network, made, "active") for _ in range(2)]
+    ids = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, ids)
+    first, second = [await set_status(server, network, ids, "active") for _ in range(2)]
     edit = {"fields": {"budget": f"{float(budget) + 10:.0f}"}}
-    raised = await server.admin.post(build_path(server, network, kind, made[kind], "edit"), edit, 201)
+    raised = await server.admin.post(build_path(server, network, kind, ids[kind], "edit"), edit, 201)
     await server.admin.execute(raised["id"])
-    ((place, (planned, found)),) = (await require_stale(server, first)).items()
-    assert place == (kind, "budget") and float(planned) + 10 == float(found)
+    ((place, (planned, actual)),) = (await require_stale(server, first)).items()
+    assert place == (kind, "budget") and float(planned) + 10 == float(actual)
     await execute_stale(server, first)
     status = (STATUS_KINDS.get(network, "campaign"), "status")
     assert (await require_stale(server, second))[status] == ("paused", "active")
-    third = await set_status(server, network, made, "active")
+    third = await set_status(server, network, ids, "active")
     assert (await server.admin.execute(third))["status"] == "succeeded"  # it was active when it was prepared
 
 
@@ -162,15 +165,15 @@ async def test_an_activation_of_what_has_changed_is_refused(server: Served, netw
 async def test_what_is_deleted_is_not_changed(server: Served, network: str) -> None:
     if network in WITHOUT_DELETION:
         return
-    made = await create_campaign(server, network)
+    ids = await create_campaign(server, network)
     kind = STATUS_KINDS.get(network, "campaign")
-    path = build_path(server, network, kind, made[kind])
-    active = await set_status(server, network, made, "active")
+    path = build_path(server, network, kind, ids[kind])
+    active = await set_status(server, network, ids, "active")
     renamed = await server.admin.post(f"{path}/edit", {"fields": {"name": "Another"}}, 201)
     deletion = (await server.admin.send("DELETE", path)).json()["data"]
     assert (await server.admin.execute(deletion["id"]))["status"] == "succeeded"
-    found = await require_stale(server, active)
-    planned, present = found.get((kind, "status")) or found[kind, "entity"]
+    differences = await require_stale(server, active)
+    planned, present = differences.get((kind, "status")) or differences[kind, "entity"]
     assert (planned, present) == ("present", "not found") or present in ("archived", "deleted")
     (((named, member), (_, reason)),) = (await require_stale(server, renamed["id"])).items()
     assert named == kind and member in ("entity", "entityId", "name")
@@ -180,9 +183,9 @@ async def test_what_is_deleted_is_not_changed(server: Served, network: str) -> N
 @pytest.mark.parametrize("network", [exhaustive(code) if code == "x" else code for code in ADAPTER_PACKAGES])
 async def test_reads_that_fail_stop_no_emergency(server: Served, network: str) -> None:
     """A pause and a lower budget are written; a raise says that nothing can be compared."""
-    made = await create_campaign(server, network)
-    kind, budget = await find_budget(server, network, made)
-    path = build_path(server, network, kind, made[kind], "edit")
+    ids = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, ids)
+    path = build_path(server, network, kind, ids[kind], "edit")
 
     async def prepare(more: int) -> str:
         edit = {"fields": {"budget": f"{float(budget) + more:.0f}"}}
@@ -190,7 +193,7 @@ async def test_reads_that_fail_stop_no_emergency(server: Served, network: str) -
 
     await server.admin.execute(await prepare(50))
     lower, higher = await prepare(40), await prepare(60)
-    paused = await set_status(server, network, made, "paused")
+    paused = await set_status(server, network, ids, "paused")
     reads = READS.get(network, {"method": "GET", "path": "/*"})
     await server.networks.fault(network, "status", value=503, times=1000, **reads)
     problem = await server.admin.problem(400, "POST", f"/operations/{higher}/execute", {"confirmed": True})
@@ -215,16 +218,16 @@ async def test_a_write_does_not_undo_what_somebody_has_changed_beside(server: Se
 
 async def test_a_stale_plan_under_guardrails_needs_a_person(server: Served) -> None:
     """What it exposes is not known, because nothing was compared."""
-    made = await create_campaign(server, "meta")
+    ids = await create_campaign(server, "meta")
     rule = {"name": "Small", "currency": "USD", "perOperation": {"daily": "100.00", "lifetime": None}}
     guardrail = await server.admin.post("/guardrails", rule, 201)
     try:
-        active = await set_status(server, "meta", made, "active")
+        active = await set_status(server, "meta", ids, "active")
         path, body = f"/operations/{active}/execute", {"confirmed": True, "allowStale": True}
         problem = await server.admin.problem(403, "POST", path, body)
         assert problem["code"] == "approval_required" and problem["operation"]["status"] == "prepared"
         assert (await server.admin.execute(active))["status"] == "succeeded"
-        paused = await set_status(server, "meta", made, "paused")
+        paused = await set_status(server, "meta", ids, "paused")
         assert (await server.admin.post(f"/operations/{paused}/execute", body))["status"] == "succeeded"
         assert await server.service.store.read(read_executions, active) == [{"status": "running", "fence": 1}]
         (executed,) = await server.service.store.read(read_executions, paused)

@@ -26,28 +26,28 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 TOKEN = {"google": "oauth2.googleapis.com", "amazon": "api.amazon.", "meta": "graph.facebook.com"}
 
 
-def refreshes(one: Served, network: str) -> int:
+def refreshes(server: Served, network: str) -> int:
     """How often the network was asked for tokens so far."""
     path = "/oauth/access_token" if network == "meta" else "/token"
-    return one.networks.count("GET" if network == "meta" else "POST", "", path)
+    return server.networks.count("GET" if network == "meta" else "POST", "", path)
 
 
-def forget(one: Served, network: str, use: str | None = None) -> dict[str, Any]:
+def forget(server: Served, network: str, use: str | None = None) -> dict[str, Any]:
     """The network forgets its tokens (of one use: access, refresh); what it knew before."""
-    world = one.networks.state.worlds[network]
+    world = server.networks.state.worlds[network]
     before = dict(world.tokens)
     world.tokens = {text: token for text, token in before.items() if use is not None and token.use != use}
     return before
 
 
-async def tree(one: Served, network: str) -> Any:
-    return await one.admin.get(f"/accounts/{one.accounts[network]}/tree")
+async def tree(server: Served, network: str) -> Any:
+    return await server.admin.get(f"/accounts/{server.accounts[network]}/tree")
 
 
-async def statuses(one: Served, network: str) -> set[str]:
-    found = {account["status"] for account in await one.admin.get("/accounts", network=network)}
-    active = [row["status"] for row in await one.admin.get("/connections") if row["network"] == network]
-    return found | set(active) - {"disconnected"}
+async def statuses(server: Served, network: str) -> set[str]:
+    account_statuses = {account["status"] for account in await server.admin.get("/accounts", network=network)}
+    active = [row["status"] for row in await server.admin.get("/connections") if row["network"] == network]
+    return account_statuses | set(active) - {"disconnected"}
 
 
 @pytest.mark.parametrize("network", ["google", "amazon"])
@@ -86,10 +86,10 @@ async def test_a_database_that_is_gone_for_a_moment_loses_no_refreshed_token(
     empty.hands.pass_(minutes=56)
     finish, left = connections.finish_refresh, [StoreError("gone"), StoreError("still gone")]
 
-    def fail_first_save(connection: Connection, *given: Any) -> bool:
+    def fail_first_save(connection: Connection, *arguments: Any) -> bool:
         if left:
             raise left.pop()
-        return finish(connection, *given)
+        return finish(connection, *arguments)
 
     monkeypatch.setattr(connections, "finish_refresh", fail_first_save)
     monkeypatch.setattr(network_session, "SAVE_PAUSE_SECONDS", 0.0, raising=False)
@@ -144,7 +144,7 @@ async def test_a_refresh_is_not_cut(empty: Served) -> None:
     """Whoever asked may go: the tokens that come are kept."""
     await connect(empty, "amazon")
     session = await NetworkSession.load(empty.service, empty.people["admin"].actor, empty.accounts["amazon"])
-    kept = await empty.service.store.read(_read_secrets, session.account.connection_id)
+    stored_secrets = await empty.service.store.read(_read_secrets, session.account.connection_id)
     empty.hands.pass_(minutes=56)
     before = refreshes(empty, "amazon")
     await empty.networks.fault("amazon", "latency", path="/auth/o2/token", value=200)
@@ -156,7 +156,7 @@ async def test_a_refresh_is_not_cut(empty: Served) -> None:
         await asking
     assert empty.service.shielded_tasks
     await asyncio.wait(empty.service.shielded_tasks)
-    assert await empty.service.store.read(_read_secrets, session.account.connection_id) != kept
+    assert await empty.service.store.read(_read_secrets, session.account.connection_id) != stored_secrets
     await tree(empty, "amazon")
     assert refreshes(empty, "amazon") == before + 1
 
@@ -169,15 +169,15 @@ def _read_secrets(connection: Any, connection_id: str) -> Any:
 async def test_a_revoked_grant_needs_a_person(empty: Served, network: str) -> None:
     account = await connect(empty, network)
     created = await empty.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
-    told = len(await empty.events("account.needs_reauth"))
+    event_count = len(await empty.events("account.needs_reauth"))
     forget(empty, network)
     for _ in range(2):
         problem = await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
         assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
         assert problem["network"]["message"]
     assert await statuses(empty, network) == {"needs_reauth"}
-    events = (await empty.events("account.needs_reauth"))[told:]
-    of_network = {one["accountId"] for one in await empty.admin.get("/accounts", network=network)}
+    events = (await empty.events("account.needs_reauth"))[event_count:]
+    of_network = {row["accountId"] for row in await empty.admin.get("/accounts", network=network)}
     assert sorted(str(event.account_id) for event in events) == sorted(of_network)  # each of them once
     assert {(event.data["status"], event.data["network"]) for event in events} == {("needs_reauth", network)}
     body = {"accountId": account, "campaign": brief(network)}
@@ -200,11 +200,11 @@ async def test_a_refusal_that_passes_is_told_twice(empty: Served) -> None:
     account = await connect(empty, "google")
     before = forget(empty, "google")
     await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
-    told = len(await empty.events("account.needs_reauth"))
-    empty.networks.state.worlds["google"].tokens = {t: one for t, one in before.items() if one.use == "refresh"}
+    event_count = len(await empty.events("account.needs_reauth"))
+    empty.networks.state.worlds["google"].tokens = {t: token for t, token in before.items() if token.use == "refresh"}
     await tree(empty, "google")
     assert await statuses(empty, "google") == {"active"}
-    back = (await empty.events("account.needs_reauth"))[told:]
+    back = (await empty.events("account.needs_reauth"))[event_count:]
     assert {event.data["status"] for event in back} == {"active"}
     assert account in {event.account_id for event in back}
 
@@ -214,9 +214,9 @@ async def test_a_token_that_is_taken_again_needs_no_refresh(empty: Served) -> No
     before = forget(empty, "google")
     await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
     empty.networks.state.worlds["google"].tokens = before
-    asked = refreshes(empty, "google")
+    refresh_count = refreshes(empty, "google")
     await tree(empty, "google")
-    assert (await statuses(empty, "google"), refreshes(empty, "google")) == ({"active"}, asked)
+    assert (await statuses(empty, "google"), refreshes(empty, "google")) == ({"active"}, refresh_count)
     assert (await empty.events("account.needs_reauth"))[-1].data["status"] == "active"
 
 

@@ -47,8 +47,8 @@ SERVER, CLIENT = 2, 3
 async def collector() -> AsyncIterator[Collector]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
-        async with run_collector() as one:
-            yield one
+        async with run_collector() as collector:
+            yield collector
 
 
 @pytest.fixture(scope="module")
@@ -207,10 +207,10 @@ async def test_an_embedded_store_forgets_the_operation_after_its_execution(
         prepared = await client.campaigns.create(account, read_brief(brief("reddit")))
         await client.operations.execute(prepared, confirmed=True)
         assert OPERATION_ID.get() is None and TRACE_ID.get() is None
-        seen = len(collector.spans)
+        span_count = len(collector.spans)
         await client.accounts.tree(account)
     (execution,) = await collector.find(is_about(prepared.id, "execute operation"))
-    reads = [span for span in collector.spans[seen:] if span.name == "reddit read"]
+    reads = [span for span in collector.spans[span_count:] if span.name == "reddit read"]
     assert execution.parent == "" and not [span for span in reads if "adsunify.operation_id" in span.attributes]
 
 
@@ -232,15 +232,15 @@ async def test_a_server_process_sends_traces_and_the_metrics_of_its_metrics_page
     where = (await child.stderr.readline()).decode().split()[-1]
     ready = json.loads(await child.stdout.readline())
     headers = {"Authorization": f"Bearer {ready['apiKey']}"}
-    account = next(one["accountId"] for one in ready["accounts"] if one["network"] == "meta")
+    account = next(account["accountId"] for account in ready["accounts"] if account["network"] == "meta")
     api = f"{ready['baseUrl']}/api/v1/ads"
     async with httpx.AsyncClient(trust_env=False, timeout=60, headers=headers) as client:
-        made = await client.post(
+        response = await client.post(
             f"{api}/create", json={"accountId": account, "campaign": brief("meta")}, headers=PARENT
         )
-        id_ = made.json()["data"]["id"]
+        id_ = response.json()["data"]["id"]
         await client.post(f"{api}/operations/{id_}/execute", json={"confirmed": True})
-        shown = (await client.get(where)).text
+        metrics_page = (await client.get(where)).text
     child.send_signal(signal.SIGTERM)
     _, errors = await child.communicate()
     assert child.returncode == 0, errors
@@ -255,10 +255,10 @@ async def test_a_server_process_sends_traces_and_the_metrics_of_its_metrics_page
     assert ready["apiKey"].encode() not in b"".join(collector.raw)
 
     metrics = {metric.name: metric for metric in collector.metrics}
-    assert {line.split()[2] for line in shown.splitlines() if line.startswith("# TYPE")} == metrics.keys()
+    assert {line.split()[2] for line in metrics_page.splitlines() if line.startswith("# TYPE")} == metrics.keys()
     points = metrics["adsunify_requests_total"].sum.data_points
     counted = {
-        tuple(sorted((one.key, one.value.string_value) for one in point.attributes)): point.as_double
+        tuple(sorted((attribute.key, attribute.value.string_value) for attribute in point.attributes)): point.as_double
         for point in points
     }
     assert counted[(("endpoint", "post_create"), ("status", "201"))] == 1
@@ -275,7 +275,7 @@ async def test_a_collector_that_hangs_does_not_keep_a_server_serving(tmp_path: P
 
     async def hang(request: web.Request) -> web.Response:
         message = ExportMetricsServiceRequest.FromString(await request.read())
-        metrics = {one.name: one for one in message.resource_metrics[0].scope_metrics[0].metrics}
+        metrics = {metric.name: metric for metric in message.resource_metrics[0].scope_metrics[0].metrics}
         counts.extend(point.as_double for point in metrics["adsunify_requests_total"].sum.data_points)
         has_asked.set()
         await may_answer.wait()
@@ -340,8 +340,8 @@ async def test_without_a_collector_opentelemetry_is_not_loaded(tmp_path: Path) -
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-c", SERVE_AND_LIST, database, stdout=asyncio.subprocess.PIPE
     )
-    shown, _ = await child.communicate()
-    assert shown == b"[]\n"
+    output, _ = await child.communicate()
+    assert output == b"[]\n"
 
 
 async def test_a_collector_that_is_down_is_logged_once_and_delays_nothing(

@@ -32,10 +32,10 @@ async def refuse(server: Served, operation_id: str, status: int) -> dict[str, An
     return problem
 
 
-async def read_statuses(server: Served, network: str, made: Mapping[str, str]) -> dict[str, Any]:
+async def read_statuses(server: Served, network: str, ids: Mapping[str, str]) -> dict[str, Any]:
     """The status of each created entity; None if it is gone."""
     statuses = {}
-    for kind, entity_id in made.items():
+    for kind, entity_id in ids.items():
         code, body = await fetch(server, build_path(server, network, kind, entity_id))
         statuses[kind] = body["data"]["status"] if code == 200 else None
     return statuses
@@ -49,56 +49,56 @@ async def fetch(server: Served, path: str) -> tuple[int, Any]:
 @networks
 async def test_an_edit_is_taken_back(server: Served, network: str) -> None:
     """A name and a budget: the fields are as before. An undo is undone again."""
-    made = await create_campaign(server, network)
-    kind, budget = await find_budget(server, network, made)
-    fields = await read_fields(server, network, kind, made[kind])
+    ids = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, ids)
+    fields = await read_fields(server, network, kind, ids[kind])
     changed = {"name": f"{fields['name']} B", "budget": f"{float(budget) + 10:.0f}"}
-    path = build_path(server, network, kind, made[kind], "edit")
+    path = build_path(server, network, kind, ids[kind], "edit")
     done = await server.admin.execute((await server.admin.post(path, {"fields": changed}, 201))["id"])
     undone = await undo(server, done["id"])
     assert undone["plan"]["exposure"] is not None
     await server.admin.execute(undone["id"])
-    assert await read_fields(server, network, kind, made[kind]) == fields
+    assert await read_fields(server, network, kind, ids[kind]) == fields
     again = await undo(server, undone["id"])
     await server.admin.execute(again["id"])
-    after = await read_fields(server, network, kind, made[kind])
+    after = await read_fields(server, network, kind, ids[kind])
     assert (after["name"], float(after["budget"])) == (changed["name"], float(changed["budget"]))
     assert (await refuse(server, done["id"], 409))["code"] == "already_undone"
 
 
 @networks
 async def test_what_has_moved_is_not_taken_back(server: Served, network: str) -> None:
-    made = await create_campaign(server, network)
-    campaign = made["campaign"]
+    ids = await create_campaign(server, network)
+    campaign = ids["campaign"]
     name = (await read_fields(server, network, "campaign", campaign))["name"]
     path = build_path(server, network, "campaign", campaign, "edit")
     first = await server.admin.execute((await server.admin.post(path, {"fields": {"name": f"{name} A"}}, 201))["id"])
     await server.admin.execute((await server.admin.post(path, {"fields": {"name": f"{name} B"}}, 201))["id"])
     problem = await refuse(server, first["id"], 409)
     assert problem["code"] == "moved"
-    assert [(one["member"], one["planned"], one["found"]) for one in problem["differences"]] == [
-        ("name", f"{name} A", f"{name} B")
-    ]
+    assert [
+        (difference["member"], difference["planned"], difference["found"]) for difference in problem["differences"]
+    ] == [("name", f"{name} A", f"{name} B")]
     assert f"{name} B" in problem["detail"]
 
 
 @networks
 async def test_a_status_is_taken_back(server: Served, network: str) -> None:
-    made = await create_campaign(server, network)
-    done = await server.admin.execute(await set_status(server, network, made, "active"))
-    before = await read_statuses(server, network, made)
+    ids = await create_campaign(server, network)
+    done = await server.admin.execute(await set_status(server, network, ids, "active"))
+    before = await read_statuses(server, network, ids)
     undone = await undo(server, done["id"])
     await server.admin.execute(undone["id"])
-    after = await read_statuses(server, network, made)
+    after = await read_statuses(server, network, ids)
     assert (
-        {kind for kind in made if before[kind] != after[kind]}
-        == {kind for kind in made if before[kind] == "active" and after[kind] == "paused"}
+        {kind for kind in ids if before[kind] != after[kind]}
+        == {kind for kind in ids if before[kind] == "active" and after[kind] == "paused"}
         != set()
     )
     again = await undo(server, undone["id"])  # the undo of a pause spends, and says so
     assert again["risk"] == "spend" and again["plan"]["exposure"] is not None
     await server.admin.execute(again["id"])
-    assert await read_statuses(server, network, made) == before
+    assert await read_statuses(server, network, ids) == before
     assert (await refuse(server, undone["id"], 409))["code"] == "already_undone"
 
 
@@ -107,12 +107,12 @@ async def test_a_create_is_taken_back(server: Served, network: str) -> None:
     """Nothing is left that can spend. A second undo finds nothing."""
     body = {"accountId": server.accounts[network], "campaign": brief(network)}
     done = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
-    made = {entity["kind"]: entity["entityId"] for entity in done["created"]}
+    ids = {entity["kind"]: entity["entityId"] for entity in done["created"]}
     level = next(level for level in get_adapter(network).network.levels if level.kind == "campaign")
     undone = await undo(server, done["id"])
     assert undone["risk"] == "destructive"
     await server.admin.execute(undone["id"])
-    statuses = await read_statuses(server, network, made)
+    statuses = await read_statuses(server, network, ids)
     assert statuses["campaign"] in (None, "deleted", "archived"), (level.native, statuses)
     assert "active" not in statuses.values()
     assert (await refuse(server, undone["id"], 422))["code"] == "not_reversible"
@@ -122,33 +122,33 @@ async def test_a_create_is_taken_back(server: Served, network: str) -> None:
 async def test_a_create_that_runs_is_not_deleted(server: Served, network: str) -> None:
     body = {"accountId": server.accounts[network], "campaign": brief(network)}
     done = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
-    made = {entity["kind"]: entity["entityId"] for entity in done["created"]}
-    before = await read_statuses(server, network, made)
+    ids = {entity["kind"]: entity["entityId"] for entity in done["created"]}
+    before = await read_statuses(server, network, ids)
     activation = await server.admin.post(
         "/activate", {"accountId": server.accounts[network], "sourceOperationId": done["id"]}, 201
     )
     active = await server.admin.execute(activation["id"])
-    paused = [kind for kind, status in (await read_statuses(server, network, made)).items() if status == "active"]
+    paused = [kind for kind, status in (await read_statuses(server, network, ids)).items() if status == "active"]
     assert "campaign" in paused
     problem = await refuse(server, done["id"], 409)
-    assert problem["code"] == "moved" and {one["found"] for one in problem["differences"]} == {"active"}
+    assert problem["code"] == "moved" and {difference["found"] for difference in problem["differences"]} == {"active"}
     contained = await undo(server, active["id"])
     kinds = [step["kind"] for step in contained["plan"]["steps"] if step["kind"] in PATHS]
     assert kinds == sorted(kinds, key=list(PATHS).index), "the campaign first"
     assert contained["plan"]["exposure"] in (None, {"daily": "0", "lifetime": "0"}) or contained["risk"] == "low"
     await server.admin.execute(contained["id"])
-    after = await read_statuses(server, network, made)
-    assert not any(after[kind] == "active" and before[kind] != "active" for kind in made)
+    after = await read_statuses(server, network, ids)
+    assert not any(after[kind] == "active" and before[kind] != "active" for kind in ids)
     await server.admin.execute((await undo(server, done["id"]))["id"])
-    assert (await read_statuses(server, network, made))["campaign"] in (None, "deleted", "archived")
+    assert (await read_statuses(server, network, ids))["campaign"] in (None, "deleted", "archived")
 
 
 @networks
 async def test_an_undo_is_prepared_once(server: Served, network: str) -> None:
     """A cancelled undo does not count; what was never executed has nothing to undo."""
-    made = await create_campaign(server, network)
-    path = build_path(server, network, "campaign", made["campaign"], "edit")
-    name = (await read_fields(server, network, "campaign", made["campaign"]))["name"]
+    ids = await create_campaign(server, network)
+    path = build_path(server, network, "campaign", ids["campaign"], "edit")
+    name = (await read_fields(server, network, "campaign", ids["campaign"]))["name"]
     prepared = await server.admin.post(path, {"fields": {"name": f"{name} A"}}, 201)
     assert (await refuse(server, prepared["id"], 422))["code"] == "not_reversible"
     await server.admin.execute(prepared["id"])
@@ -159,25 +159,25 @@ async def test_an_undo_is_prepared_once(server: Served, network: str) -> None:
     await server.admin.post(f"/operations/{first['id']}/cancel", {})
     second = await undo(server, prepared["id"])
     await server.admin.execute(second["id"])
-    assert (await read_fields(server, network, "campaign", made["campaign"]))["name"] == name
+    assert (await read_fields(server, network, "campaign", ids["campaign"]))["name"] == name
 
 
 async def test_guardrails_hold_for_an_undo(server: Served) -> None:
     """An action that is blocked; and what the undo of a pause exposes, and of a lower budget."""
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     created = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
-    made = {entity["kind"]: entity["entityId"] for entity in created["created"]}
+    ids = {entity["kind"]: entity["entityId"] for entity in created["created"]}
     async with apply_rule(server, blockedActions=["delete"]):
         assert (await refuse(server, created["id"], 403))["code"] == "guardrail_exceeded"
-    await server.admin.execute(await set_status(server, "meta", made, "active"))
+    await server.admin.execute(await set_status(server, "meta", ids, "active"))
     lower = {"fields": {"budget": "10"}}
-    lowered = await server.admin.post(build_path(server, "meta", "adGroup", made["adGroup"], "edit"), lower, 201)
+    lowered = await server.admin.post(build_path(server, "meta", "adGroup", ids["adGroup"], "edit"), lower, 201)
     await server.admin.execute(lowered["id"])
     async with apply_rule(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
         assert (await refuse(server, lowered["id"], 403))["code"] == "guardrail_exceeded"
-    await server.admin.execute(await set_status(server, "meta", made, "paused"))
-    active = await server.admin.execute(await set_status(server, "meta", made, "active"))
-    paused = await server.admin.execute(await set_status(server, "meta", made, "paused"))
+    await server.admin.execute(await set_status(server, "meta", ids, "paused"))
+    active = await server.admin.execute(await set_status(server, "meta", ids, "active"))
+    paused = await server.admin.execute(await set_status(server, "meta", ids, "paused"))
     async with apply_rule(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
         assert (await refuse(server, paused["id"], 403))["code"] == "guardrail_exceeded"
         assert (await refuse(server, active["id"], 409))["code"] == "moved"

@@ -35,10 +35,10 @@ async def _public(host: str) -> list[str]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def receiver(both: Served) -> AsyncIterator[Receiver]:
     """A receiver that the server may call although it is on loopback."""
-    async with run_receiver() as one:
+    async with run_receiver() as receiver:
         both.service.resolve_host = _public
-        both.service.settings = evolve(both.service.settings, webhook_dev_targets=frozenset({one.url}))
-        yield one
+        both.service.settings = evolve(both.service.settings, webhook_dev_targets=frozenset({receiver.url}))
+        yield receiver
         for left in await both.admin.get("/webhooks"):
             await both.admin.delete(f"/webhooks/{left['webhookId']}")
 
@@ -52,9 +52,9 @@ async def wait_for_deliveries(server: Served, webhook_id: str, count: int = 1) -
     """The deliveries, once so many of them are at their end."""
     async with asyncio.timeout(20):
         while True:
-            found: list[Any] = await server.admin.get(f"/webhooks/{webhook_id}/deliveries")
-            if sum(one["status"] in ("succeeded", "failed") for one in found) >= count:
-                return found
+            deliveries: list[Any] = await server.admin.get(f"/webhooks/{webhook_id}/deliveries")
+            if sum(delivery["status"] in ("succeeded", "failed") for delivery in deliveries) >= count:
+                return deliveries
             await asyncio.sleep(0.01)
 
 
@@ -62,21 +62,21 @@ async def wait_for_deliveries(server: Served, webhook_id: str, count: int = 1) -
 
 
 async def test_a_subscription(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": PUBLIC}, 201)
-    assert made["secret"].startswith("whsec_")
-    assert made["events"] == [
+    webhook = await both.admin.post("/webhooks", {"url": PUBLIC}, 201)
+    assert webhook["secret"].startswith("whsec_")
+    assert webhook["events"] == [
         "operation.prepared",
         "operation.running",
         "operation.succeeded",
         "operation.unknown",
         "operation.cancelled",
     ]
-    assert (made["active"], made["accountId"], made["url"]) == (True, None, PUBLIC)
-    (listed,) = await both.admin.get("/webhooks")
-    assert listed == {name: value for name, value in made.items() if name != "secret"}
+    assert (webhook["active"], webhook["accountId"], webhook["url"]) == (True, None, PUBLIC)
+    (listed_webhook,) = await both.admin.get("/webhooks")
+    assert listed_webhook == {name: value for name, value in webhook.items() if name != "secret"}
     assert await both.person("stranger").get("/webhooks") == []
     assert await both.person("member").get("/webhooks") == []
-    path = f"/webhooks/{made['webhookId']}"
+    path = f"/webhooks/{webhook['webhookId']}"
     for caller in (both.person("stranger"), both.person("member")):
         for method, where in (("DELETE", path), ("GET", f"{path}/deliveries")):
             assert (await caller.problem(404, method, where))["code"] == "not_found"
@@ -84,7 +84,7 @@ async def test_a_subscription(both: Served, receiver: Receiver) -> None:
     assert (changed.json()["data"]["active"], changed.json()["data"]["events"]) == (False, ["sync.failed"])
     assert (await both.admin.send("PATCH", path, {})).json()["data"] == changed.json()["data"]
     removed = await both.admin.delete(path)
-    assert removed["webhookId"] == made["webhookId"]
+    assert removed["webhookId"] == webhook["webhookId"]
     assert await both.admin.get("/webhooks") == []
     await both.admin.problem(404, "DELETE", path)
 
@@ -134,82 +134,84 @@ async def test_an_account_that_is_not_there(both: Served, receiver: Receiver) ->
 
 
 async def test_what_reaches_a_receiver(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
     operation = await prepare_operation(both)
-    (got,) = await receiver.count(1)
+    (delivery,) = await receiver.count(1)
     now = both.service.store.clock.now() / 1000
-    event_id = webhooks.verify(got.body, got.headers, made["secret"], now)
-    assert got.event["id"] == event_id
+    event_id = webhooks.verify(delivery.body, delivery.headers, webhook["secret"], now)
+    assert delivery.event["id"] == event_id
     with pytest.raises(webhooks.WebhookVerificationError):
-        webhooks.verify(got.body, got.headers, "whsec_another", now)
-    assert got.event["type"] == "operation.prepared"
-    assert got.event["data"] == {
+        webhooks.verify(delivery.body, delivery.headers, "whsec_another", now)
+    assert delivery.event["type"] == "operation.prepared"
+    assert delivery.event["data"] == {
         "operationId": operation["id"],
         "accountId": both.accounts["meta"],
         "network": "meta",
         "status": "prepared",
     }
     await both.admin.execute(operation["id"])
-    kinds = [one.event["type"] for one in await receiver.count(3)]
+    kinds = [sent.event["type"] for sent in await receiver.count(3)]
     assert sorted(kinds) == ["operation.prepared", "operation.running", "operation.succeeded"]
-    shown = await both.admin.get(f"/operations/{operation['id']}")
+    record = await both.admin.get(f"/operations/{operation['id']}")
     credential = (await both.admin.get("/auth/verify"))["credential"]
-    by = {"userId": both.people["admin"].actor.user_id, "credential": credential, "at": shown["executedBy"]["at"]}
-    assert shown["executedBy"] == by and [one["executedBy"]["credential"] for one in shown["receipt"]["steps"]] == [
+    by = {"userId": both.people["admin"].actor.user_id, "credential": credential, "at": record["executedBy"]["at"]}
+    assert record["executedBy"] == by and [step["executedBy"]["credential"] for step in record["receipt"]["steps"]] == [
         credential
-    ] * len(shown["receipt"]["steps"])
-    told = {one.event["type"]: one.event["data"].get("executedBy") for one in receiver.got}
-    assert told == {"operation.prepared": None, "operation.running": by, "operation.succeeded": by}
-    (newest, *_) = await wait_for_deliveries(both, made["webhookId"], 3)
+    ] * len(record["receipt"]["steps"])
+    executors = {sent.event["type"]: sent.event["data"].get("executedBy") for sent in receiver.got}
+    assert executors == {"operation.prepared": None, "operation.running": by, "operation.succeeded": by}
+    (newest, *_) = await wait_for_deliveries(both, webhook["webhookId"], 3)
     assert newest["status"] == "succeeded" and newest["nextAttemptAt"] is None
-    path = f"/webhooks/{made['webhookId']}/deliveries/{newest['deliveryId']}"
+    path = f"/webhooks/{webhook['webhookId']}/deliveries/{newest['deliveryId']}"
     (attempt,) = await both.admin.get(f"{path}/attempts")
     assert (attempt["number"], attempt["statusCode"], attempt["error"]) == (1, 204, None)
 
 
 async def test_only_what_was_subscribed_to(both: Served, receiver: Receiver) -> None:
     other = next(
-        one["accountId"] for one in await both.admin.get("/accounts") if one["accountId"] != both.accounts["meta"]
+        account["accountId"]
+        for account in await both.admin.get("/accounts")
+        if account["accountId"] != both.accounts["meta"]
     )
     quiet = await both.admin.post("/webhooks", {"url": receiver.url, "events": ["operation.cancelled"]}, 201)
     elsewhere = await both.admin.post("/webhooks", {"url": receiver.url, "accountId": other}, 201)
     operation = await prepare_operation(both)
     await both.admin.post(f"/operations/{operation['id']}/cancel", {})
-    (got,) = await receiver.count(1)
-    assert got.event["type"] == "operation.cancelled"
+    (delivery,) = await receiver.count(1)
+    assert delivery.event["type"] == "operation.cancelled"
     await wait_for_deliveries(both, quiet["webhookId"])
     assert await both.admin.get(f"/webhooks/{elsewhere['webhookId']}/deliveries") == []
 
 
 async def test_a_test_and_a_redelivery(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    path = f"/webhooks/{made['webhookId']}"
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{webhook['webhookId']}"
     queued = await both.admin.post(f"{path}/test", {}, 202)
-    (got,) = await receiver.count(1)
-    assert (got.event["type"], got.event["data"]["operationId"]) == ("webhook.test", None)
-    assert got.headers["Service-Event-Id"] == queued["eventId"]
-    await wait_for_deliveries(both, made["webhookId"])
+    (delivery,) = await receiver.count(1)
+    assert (delivery.event["type"], delivery.event["data"]["operationId"]) == ("webhook.test", None)
+    assert delivery.headers["Service-Event-Id"] == queued["eventId"]
+    await wait_for_deliveries(both, webhook["webhookId"])
     writes = both.networks.writes()
     again = await both.admin.post(f"{path}/deliveries/{queued['deliveryId']}/redeliver", {}, 202)
     assert (again["eventId"], again["status"], again["attempts"]) == (queued["eventId"], "pending", 1)
     first, second = await receiver.count(2)
     assert (second.body, second.headers["Service-Event-Id"]) == (first.body, queued["eventId"])
-    await wait_for_deliveries(both, made["webhookId"])
+    await wait_for_deliveries(both, webhook["webhookId"])
     attempts = await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")
-    assert [one["number"] for one in attempts] == [1, 2]
+    assert [attempt["number"] for attempt in attempts] == [1, 2]
     assert both.networks.writes() == writes
     await both.admin.problem(404, "POST", f"{path}/deliveries/{NEVER}/redeliver", {})
 
 
 async def test_paused_nothing_is_attempted(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    path = f"/webhooks/{made['webhookId']}"
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{webhook['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
     await prepare_operation(both)
     queued = await both.admin.post(f"{path}/test", {}, 202)
     await asyncio.sleep(0.2)
     assert receiver.got == []
-    assert {(one["status"], one["attempts"]) for one in await both.admin.get(f"{path}/deliveries")} == {("pending", 0)}
+    assert {(row["status"], row["attempts"]) for row in await both.admin.get(f"{path}/deliveries")} == {("pending", 0)}
     refused = await both.admin.problem(409, "POST", f"{path}/deliveries/{queued['deliveryId']}/redeliver", {})
     assert (refused["code"], refused["outcome"]) == ("delivery_pending", "not_applied")
     await both.admin.send("PATCH", path, {"active": True})
@@ -217,23 +219,23 @@ async def test_paused_nothing_is_attempted(both: Served, receiver: Receiver) -> 
 
 
 async def test_a_changed_selection_is_for_the_future(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    path = f"/webhooks/{made['webhookId']}"
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{webhook['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
     await prepare_operation(both)
     await both.admin.send("PATCH", path, {"events": ["sync.failed"], "active": True})
-    (got,) = await receiver.count(1)
-    assert got.event["type"] == "operation.prepared"
+    (delivery,) = await receiver.count(1)
+    assert delivery.event["type"] == "operation.prepared"
     await prepare_operation(both)
     await asyncio.sleep(0.1)
     assert len(receiver.got) == 1
 
 
 async def test_removed_nothing_more_comes(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": False})
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    await both.admin.send("PATCH", f"/webhooks/{webhook['webhookId']}", {"active": False})
     await prepare_operation(both)
-    await both.admin.delete(f"/webhooks/{made['webhookId']}")
+    await both.admin.delete(f"/webhooks/{webhook['webhookId']}")
     rows = await both.rows()
     assert (rows["webhooks"], rows["deliveries"], rows["delivery_attempts"]) == (0, 0, 0)
 
@@ -241,60 +243,60 @@ async def test_removed_nothing_more_comes(both: Served, receiver: Receiver) -> N
 @pytest.mark.parametrize("end", ["revoked", "expired"])
 async def test_it_ends_with_its_key(both: Served, receiver: Receiver, end: str) -> None:
     key_id, secret = await both.key("admin", expires_in=3_600_000 if end == "expired" else None)
-    made = await both.caller(secret).post("/webhooks", {"url": receiver.url}, 201)
-    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    webhook = await both.caller(secret).post("/webhooks", {"url": receiver.url}, 201)
+    await both.admin.post(f"/webhooks/{webhook['webhookId']}/test", {}, 202)
     await receiver.count(1)
     if end == "revoked":
         await both.admin.delete(f"/keys/{key_id}")
     else:
         both.hands.pass_(hours=2)
-    await require_nothing_queued(both, made["webhookId"])
+    await require_nothing_queued(both, webhook["webhookId"])
     assert len(receiver.got) == 1
-    assert (made["status"], made["endedReason"]) == ("active", None)
-    await require_shown_as_ended(both, made["webhookId"], f"key_{end}")
+    assert (webhook["status"], webhook["endedReason"]) == ("active", None)
+    await require_shown_as_ended(both, webhook["webhookId"], f"key_{end}")
 
 
 async def test_what_was_queued_before_the_end_fails(both: Served, receiver: Receiver) -> None:
     key_id, secret = await both.key("admin")
-    made = await both.caller(secret).post("/webhooks", {"url": receiver.url}, 201)
-    path = f"/webhooks/{made['webhookId']}"
+    webhook = await both.caller(secret).post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{webhook['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
     await both.admin.post(f"{path}/test", {}, 202)
     await both.admin.delete(f"/keys/{key_id}")
     await both.admin.send("PATCH", path, {"active": True})
-    (found,) = await wait_for_deliveries(both, made["webhookId"])
-    assert (found["status"], found["attempts"]) == ("failed", 0)
+    (delivery,) = await wait_for_deliveries(both, webhook["webhookId"])
+    assert (delivery["status"], delivery["attempts"]) == ("failed", 0)
     assert receiver.got == []
 
 
 async def require_nothing_queued(both: Served, webhook_id: str) -> None:
     """For a subscription that has ended: neither events, nor a test, nor a delivery again."""
     path = f"/webhooks/{webhook_id}"
-    before = [one["deliveryId"] for one in await both.admin.get(f"{path}/deliveries")]
+    before = [row["deliveryId"] for row in await both.admin.get(f"{path}/deliveries")]
     await prepare_operation(both)
-    for asked in (f"{path}/test", f"{path}/deliveries/{before[0]}/redeliver"):
-        problem = await both.admin.problem(409, "POST", asked, {})
+    for request_path in (f"{path}/test", f"{path}/deliveries/{before[0]}/redeliver"):
+        problem = await both.admin.problem(409, "POST", request_path, {})
         assert (problem["code"], problem["outcome"]) == ("webhook_ended", "not_applied")
-    assert [one["deliveryId"] for one in await both.admin.get(f"{path}/deliveries")] == before
+    assert [row["deliveryId"] for row in await both.admin.get(f"{path}/deliveries")] == before
 
 
 async def require_shown_as_ended(both: Served, webhook_id: str, reason: str) -> None:
     """In the list, after a change, which does not revive it, and when it is removed."""
     path = f"/webhooks/{webhook_id}"
-    (listed,) = [one for one in await both.admin.get("/webhooks") if one["webhookId"] == webhook_id]
+    (listed_webhook,) = [row for row in await both.admin.get("/webhooks") if row["webhookId"] == webhook_id]
     changed = (await both.admin.send("PATCH", path, {"active": True})).json()["data"]
-    for one in (listed, changed, await both.admin.delete(path)):
-        assert (one["status"], one["endedReason"], one["active"]) == ("ended", reason, True)
+    for row in (listed_webhook, changed, await both.admin.delete(path)):
+        assert (row["status"], row["endedReason"], row["active"]) == ("ended", reason, True)
 
 
 async def test_it_ends_with_its_owners_membership(both: Served) -> None:
     await both.add("leaver", "shop", "member")
-    made = await both.person("leaver").post("/webhooks", {"url": PUBLIC}, 201)
-    paused = await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": False})
+    webhook = await both.person("leaver").post("/webhooks", {"url": PUBLIC}, 201)
+    paused = await both.admin.send("PATCH", f"/webhooks/{webhook['webhookId']}", {"active": False})
     assert (paused.json()["data"]["status"], paused.json()["data"]["endedReason"]) == ("paused", None)
-    await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": True})
+    await both.admin.send("PATCH", f"/webhooks/{webhook['webhookId']}", {"active": True})
     await remove_member(both.service.store, "shop", "leaver@shop.example")
-    await require_shown_as_ended(both, made["webhookId"], "membership_ended")
+    await require_shown_as_ended(both, webhook["webhookId"], "membership_ended")
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired"])
@@ -303,11 +305,11 @@ async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, e
     helper = await agent(both)
     tokens = await helper.tokens()
     caller = await authenticate(both.service, f"Bearer {tokens['access_token']}")
-    made: Any = await service.create_webhook(both.service, caller, url=receiver.url, account_id=None, events=None)
-    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    webhook: Any = await service.create_webhook(both.service, caller, url=receiver.url, account_id=None, events=None)
+    await both.admin.post(f"/webhooks/{webhook['webhookId']}/test", {}, 202)
     await receiver.count(1)
     await helper.tokens()  # a new consent is the same agent's
-    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    await both.admin.post(f"/webhooks/{webhook['webhookId']}/test", {}, 202)
     await receiver.count(2)
     if end == "revoked":
         for grant in await both.admin.get("/connected-agents"):
@@ -315,24 +317,24 @@ async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, e
                 await both.admin.delete(f"/connected-agents/{grant['grantId']}")
     else:
         both.hands.pass_(days=91)
-    await require_nothing_queued(both, made["webhookId"])
+    await require_nothing_queued(both, webhook["webhookId"])
     assert len(receiver.got) == 2
-    await require_shown_as_ended(both, made["webhookId"], f"grant_{end}")
+    await require_shown_as_ended(both, webhook["webhookId"], f"grant_{end}")
 
 
 # -- trouble ------------------------------------------------------------------------------------------------------
 
 
 async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    path = f"/webhooks/{made['webhookId']}"
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{webhook['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
     queued = await both.admin.post(f"{path}/test", {}, 202)
 
     def claim_and_die(connection: Any) -> int:
         """Another worker claims it, and is never heard of again."""
         stored.update_webhook(
-            connection, both.people["admin"].actor, made["webhookId"], {"active": True}, both.service.store.clock
+            connection, both.people["admin"].actor, webhook["webhookId"], {"active": True}, both.service.store.clock
         )
         return len(deliveries.claim_deliveries(connection, both.service.store.clock, 10))
 
@@ -343,35 +345,35 @@ async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver
     assert (delivery["status"], delivery["attempts"]) == ("delivering", 1)
     both.hands.pass_(minutes=5, seconds=1)
     await both.admin.send("PATCH", path, {"active": True})
-    (got,) = await receiver.count(1)
-    assert got.headers["Service-Event-Id"] == queued["eventId"]
-    await wait_for_deliveries(both, made["webhookId"])
+    (received,) = await receiver.count(1)
+    assert received.headers["Service-Event-Id"] == queued["eventId"]
+    await wait_for_deliveries(both, webhook["webhookId"])
     attempts = await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")
-    assert [(one["number"], one["statusCode"]) for one in attempts] == [(1, None), (2, 204)]
+    assert [(attempt["number"], attempt["statusCode"]) for attempt in attempts] == [(1, None), (2, 204)]
 
 
 async def test_rebinding_reaches_nobody(both: Served, receiver: Receiver) -> None:
     """The name was public when it was registered, and leads inside when it is called."""
-    made = await both.admin.post("/webhooks", {"url": PUBLIC}, 201)
+    webhook = await both.admin.post("/webhooks", {"url": PUBLIC}, 201)
 
     async def inside(host: str) -> list[str]:
         return ["127.0.0.1"]
 
     both.service.resolve_host = inside
-    path = f"/webhooks/{made['webhookId']}"
+    path = f"/webhooks/{webhook['webhookId']}"
     queued = await both.admin.post(f"{path}/test", {}, 202)
     async with asyncio.timeout(20):
-        while not (found := await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")) or (
-            found[0]["durationMs"] is None
+        while not (attempts := await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")) or (
+            attempts[0]["durationMs"] is None
         ):
             await asyncio.sleep(0.01)
-    assert found[0]["statusCode"] is None and "not public" in found[0]["error"]
+    assert attempts[0]["statusCode"] is None and "not public" in attempts[0]["error"]
     assert receiver.got == []
 
 
 async def test_several_workers_share_the_work(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    path = f"/webhooks/{made['webhookId']}"
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{webhook['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
     queued = [(await both.admin.post(f"{path}/test", {}, 202))["eventId"] for _ in range(60)]
     workers = [WebhookWorker(both.service) for _ in range(3)]
@@ -379,19 +381,19 @@ async def test_several_workers_share_the_work(both: Served, receiver: Receiver) 
     try:
         await both.admin.send("PATCH", path, {"active": True})
         await receiver.count(60)
-        await wait_for_deliveries(both, made["webhookId"], 60)
+        await wait_for_deliveries(both, webhook["webhookId"], 60)
     finally:
         for worker in workers:
             worker.stop()
         await asyncio.gather(*running)
-    assert sorted(one.headers["Service-Event-Id"] for one in receiver.got) == sorted(queued)
+    assert sorted(delivery.headers["Service-Event-Id"] for delivery in receiver.got) == sorted(queued)
 
 
 async def test_no_secret_is_kept_in_the_open(both: Served, receiver: Receiver) -> None:
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    secret = made["secret"].removeprefix("whsec_")
-    listed = json.dumps(await both.admin.get("/webhooks"))
-    assert secret not in listed
+    webhook = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    secret = webhook["secret"].removeprefix("whsec_")
+    webhooks_json = json.dumps(await both.admin.get("/webhooks"))
+    assert secret not in webhooks_json
     if both.database.startswith("sqlite"):
         path = Path(both.database.removeprefix("sqlite:///"))
         for file in path.parent.glob(f"{path.name}*"):

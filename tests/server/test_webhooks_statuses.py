@@ -41,13 +41,15 @@ async def execute_operation(server: Served, operation_id: str) -> Any:
 
 async def tree(server: Served, account: str) -> dict[tuple[str, str], str]:
     """The unified status of every campaign, ad group and ad in the hierarchy, by kind and id."""
-    found = await server.admin.get(f"/accounts/{account}/tree")
-    return {(node["kind"], node["id"]): node["status"] for node in found["nodes"] if node["kind"] in NAMES}
+    document = await server.admin.get(f"/accounts/{account}/tree")
+    return {(node["kind"], node["id"]): node["status"] for node in document["nodes"] if node["kind"] in NAMES}
 
 
 def list_status_changes(events: list[EventRecord]) -> list[tuple[str, str, Any, Any]]:
     """Kind, id, status before and status now of each event."""
-    return [(one.data["kind"], one.data["entityId"], one.data["before"], one.data["status"]) for one in events]
+    return [
+        (event.data["kind"], event.data["entityId"], event.data["before"], event.data["status"]) for event in events
+    ]
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -56,15 +58,15 @@ async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> Non
     known = await tree(server, server.accounts[network])
     before = len(await changes(server))
 
-    account, made = await create_campaign(server, network)
+    account, operation = await create_campaign(server, network)
     assert await changes(server) == (await changes(server))[:before], "what is seen for the first time is no change"
     after = await tree(server, account)
     new = {key: status for key, status in after.items() if key not in known}
-    kinds = {one.kind for one in get_adapter(network).network.levels} & NAMES.keys()
+    kinds = {level.kind for level in get_adapter(network).network.levels} & NAMES.keys()
     assert {kind for kind, _ in new} == kinds
     assert len(await changes(server)) == before, "the hierarchy shows what the receipts said"
 
-    live = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    live = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": operation["id"]}, 201)
     await execute_operation(server, live["id"])
     events = (await changes(server))[before:]
     switched = {key: status for key, status in new.items() if status != "active"}
@@ -79,26 +81,26 @@ async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> Non
 
     campaign = next(id_ for kind, id_ in new if kind == "campaign")
     for status, count in (("paused", 1), ("paused", 0), ("active", 1)):
-        seen = len(await changes(server))
+        event_count = len(await changes(server))
         body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": status}
         (prepared,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
         await execute_operation(server, prepared["id"])
-        fresh = (await changes(server))[seen:]
-        assert [(one.data["entityId"], one.data["status"]) for one in fresh] == [(campaign, status)] * count
+        fresh = (await changes(server))[event_count:]
+        assert [(change.data["entityId"], change.data["status"]) for change in fresh] == [(campaign, status)] * count
     await tree(server, account)
 
-    seen = len(await changes(server))
+    event_count = len(await changes(server))
     prepared = (await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{campaign}")).json()["data"]
     await execute_operation(server, prepared["id"])
-    (gone,) = list_status_changes((await changes(server))[seen:])
+    (gone,) = list_status_changes((await changes(server))[event_count:])
     assert gone[:3] == ("campaign", campaign, "active") and gone[3] in ("deleted", "archived")
 
 
 async def test_a_receipt_and_its_event_are_one(both: Served) -> None:
     """On each engine: the event is as old as the receipt that shows the change, and belongs to its operation."""
-    account, made = await create_campaign(both, "meta")
+    account, operation = await create_campaign(both, "meta")
     before = len(await changes(both))
-    live = await both.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    live = await both.admin.post("/activate", {"accountId": account, "sourceOperationId": operation["id"]}, 201)
     done = await execute_operation(both, live["id"])
     events = (await changes(both))[before:]
     assert Counter(event.type for event in events) == dict.fromkeys(NAMES.values(), 1)
@@ -115,7 +117,7 @@ async def test_what_somebody_else_changed(both: Served) -> None:
     world = both.networks.state.worlds["meta"]
     changed = [(kind, id_) for kind, id_ in statuses if statuses[kind, id_] == "paused"][-2:]
     for _, id_ in changed:
-        entity = next(one for kind in NATIVE for one in world.list_entities(kind) if one.id == id_)
+        entity = next(entity for kind in NATIVE for entity in world.list_entities(kind) if entity.id == id_)
         world.replace(entity, {**entity.data, "status": "ACTIVE"})
     for _ in range(2):
         after = await tree(both, account)

@@ -42,10 +42,10 @@ class Listener:
                         return data
                 await asyncio.sleep(0.005)
 
-    def check_event(self, one: Received) -> Any:
+    def check_event(self, delivery: Received) -> Any:
         now = self.server.service.store.clock.now() / 1000
-        event_id = webhooks.verify(one.body, one.headers, self.secret, now)
-        event = one.event
+        event_id = webhooks.verify(delivery.body, delivery.headers, self.secret, now)
+        event = delivery.event
         assert event["id"] == event_id and event["apiVersion"] == "1.1.0" and event["createdAt"].endswith("Z")
         assert event["workspaceId"] == self.server.people["admin"].actor.workspace_id
         assert {"operationId", "accountId", "network", "status"} <= event["data"].keys()
@@ -61,8 +61,8 @@ async def listener(empty: Served) -> AsyncIterator[Listener]:
     async with run_receiver() as receiver:
         settings = evolve(empty.service.settings, webhook_dev_targets=frozenset({receiver.url}))
         empty.service.settings = settings
-        made = await empty.admin.post("/webhooks", {"url": receiver.url, "events": list(EVENT_DESCRIPTIONS)}, 201)
-        yield Listener(empty, receiver, made["secret"])
+        webhook = await empty.admin.post("/webhooks", {"url": receiver.url, "events": list(EVENT_DESCRIPTIONS)}, 201)
+        yield Listener(empty, receiver, webhook["secret"])
 
 
 async def account_of(server: Served) -> str:
@@ -109,8 +109,8 @@ async def is_cancelled(server: Served, listener: Listener) -> dict[str, Any]:
 
 
 async def _reconnect(server: Served, listener: Listener) -> None:
-    for one in await server.admin.get("/connections"):
-        await server.admin.delete(f"/connections/{one['connectionId']}")
+    for connection in await server.admin.get("/connections"):
+        await server.admin.delete(f"/connections/{connection['connectionId']}")
     listener.forget()
     server.accounts[NETWORK] = await connect(server, NETWORK)
 
@@ -155,10 +155,10 @@ async def _days(server: Served, account: str) -> dict[str, str]:
 async def has_figures(server: Served, listener: Listener) -> dict[str, Any]:
     account = await account_of(server)
     days = await _days(server, account)
-    found = await server.admin.get(f"/accounts/{account}/insights", **days)
-    while found["pending"] is not None:
-        found = await server.admin.get(f"/accounts/{account}/insights", **days)
-    assert found["coverage"]["complete"] is True
+    report = await server.admin.get(f"/accounts/{account}/insights", **days)
+    while report["pending"] is not None:
+        report = await server.admin.get(f"/accounts/{account}/insights", **days)
+    assert report["coverage"]["complete"] is True
     return {"operationId": None, "accountId": account, "status": "active", "what": "insights", **days}
 
 
@@ -217,12 +217,12 @@ async def test_every_event_has_one() -> None:
 @pytest.mark.parametrize("kind", TRIGGERS)
 async def test_a_trigger(empty: Served, listener: Listener, kind: str) -> None:
     listener.forget()
-    wanted = {"network": NETWORK, **await TRIGGERS[kind](empty, listener)}
+    expected = {"network": NETWORK, **await TRIGGERS[kind](empty, listener)}
     await empty.wait_for_background_tasks()
     while True:
         data = await listener.next(kind)
-        if all(data.get(name) == value for name, value in wanted.items() if name in ("operationId", "accountId")):
+        if all(data.get(name) == value for name, value in expected.items() if name in ("operationId", "accountId")):
             break
-    assert {name: data.get(name) for name in wanted} == wanted
+    assert {name: data.get(name) for name in expected} == expected
     if kind == "account.needs_reauth":
         await _reconnect(empty, listener)
