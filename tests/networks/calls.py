@@ -11,13 +11,13 @@ from adsunify.values.exact_json import dumps, loads
 
 
 def make_response(body: Any, status: int = 200, **headers: str) -> Response:
-    """An answer, its bytes read as every answer's; ``headers`` with underscores for hyphens."""
+    """A response with this body, bytes or JSON; ``headers`` with underscores for hyphens."""
     lower = {name.replace("_", "-"): value for name, value in headers.items()}
     return Response.from_bytes(status, lower, body if isinstance(body, bytes) else dumps(body).encode())
 
 
 def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, all of which it asks for, and what it asked for."""
+    """The result of the flow and its requests. The flow takes all of these answers, in their order."""
     requests: list[Request] = []
     remaining = list(answers)
 
@@ -31,7 +31,7 @@ def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
 
 
 def round_trip_json(value: Any) -> Any:
-    """A value as it comes back from its JSON."""
+    """The value that a reader of its JSON has."""
     return loads(dumps(value))
 
 
@@ -40,7 +40,7 @@ def refuse_request(request: Request) -> Response:
 
 
 def make_responder(answers: Mapping[str, Any], requests: list[Request] | None = None) -> Callable[[Request], Response]:
-    """Answers by method and address; a Response as it is, what can be called is asked, else the body of a 200."""
+    """A function that answers by method and address: a Response, what a callable returns, or the body of a 200."""
 
     def answer(request: Request) -> Response:
         if requests is not None:

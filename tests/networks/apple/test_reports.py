@@ -33,8 +33,8 @@ def make_row(entity_id: int, *days: dict[str, Any], **members: Any) -> dict[str,
     return {"metadata": metadata, "totalMetrics": {"impressions": 9}, "granularMetrics": list(days), **members}
 
 
-def make_day(of: str, **figures: Any) -> dict[str, Any]:
-    return {"date": of, "impressions": 10, "localSpend": {"amount": "1.50", "currency": "EUR"}, **figures}
+def make_day(day: str, **figures: Any) -> dict[str, Any]:
+    return {"date": day, "impressions": 10, "localSpend": {"amount": "1.50", "currency": "EUR"}, **figures}
 
 
 def make_report(*rows: dict[str, Any], offset: int = 0, total: int | None = None) -> Response:

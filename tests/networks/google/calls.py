@@ -116,16 +116,16 @@ def list_contents(plan: Plan, kind: str, resource: str = "create") -> Any:
 
 def run(flow: Flow[Result], *answers: Any) -> tuple[Result, list[Request]]:
     """A flow run with these answers, in order: bodies, or whole responses. All of them have to be asked for."""
-    left, requests = list(answers), []
+    remaining, requests = list(answers), []
 
     def answer(request: Request) -> Response:
         requests.append(request)
-        assert left, f"{request.method} {build_request_url(request)} {dumps(request.body)} was not expected"
-        response = left.pop(0)
+        assert remaining, f"{request.method} {build_request_url(request)} {dumps(request.body)} was not expected"
+        response = remaining.pop(0)
         return response if isinstance(response, Response) else Response(200, {}, loads(dumps(response)))
 
     result = run_flow(flow, answer)
-    assert not left
+    assert not remaining
     return result, requests
 
 
@@ -154,7 +154,7 @@ def plan_edit(
     now: datetime | None = NOW,
     **edit: Any,
 ) -> Plan:
-    """The plan of an edit; ``beside``: the answers after the first."""
+    """The plan of an edit; ``answers``: those after the first."""
     plan, _ = run(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), make_rows(native), *answers)
     return plan
 

@@ -75,7 +75,7 @@ def make_plan(post: Any = None, account: Account = ACCOUNT, **changes: Any) -> P
 
 
 def make_responder(answers: Mapping[str, Any], requests: list[Request] | None = None) -> Callable[[Request], Response]:
-    """Answers by address; a Response as it is, anything else as the body of a 200."""
+    """A function that answers by address: a Response as it is, anything else as the body of a 200."""
 
     def answer(request: Request) -> Response:
         if requests is not None:

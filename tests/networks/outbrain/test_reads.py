@@ -230,8 +230,8 @@ def test_an_edit_needs_the_budget() -> None:
 # -- insights ---------------------------------------------------------------------------------------------------------
 
 
-def make_day(of: str, **metrics: Any) -> dict[str, Any]:
-    return {"metadata": {"fromDate": of}, "metrics": metrics}
+def make_day(day: str, **metrics: Any) -> dict[str, Any]:
+    return {"metadata": {"fromDate": day}, "metrics": metrics}
 
 
 def make_report(*days: dict[str, Any], total: int | None = None) -> Response:

@@ -31,8 +31,8 @@ def read_page(
     return run(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), *answers)
 
 
-def make_day(of: str, **metrics: Any) -> dict[str, Any]:
-    return {"metadata": {"id": of, "fromDate": of, "toDate": of}, "metrics": metrics}
+def make_day(day: str, **metrics: Any) -> dict[str, Any]:
+    return {"metadata": {"id": day, "fromDate": day, "toDate": day}, "metrics": metrics}
 
 
 def make_entry(entity_id: str, *days: dict[str, Any], total: int | None = None) -> dict[str, Any]:
@@ -107,11 +107,13 @@ def test_links_are_read_campaign_by_campaign() -> None:
 
 def test_links_are_asked_for_by_their_campaigns() -> None:
     query = ReportQuery(LEVELS["ad"], FIRST, LAST, ("0a1", "0a2", "0a3", "0a4", "0a5"))
-    of = [make_response({"id": "0a", "campaignId": campaign}) for campaign in ("0c2", "0c1", "0cf")]
+    link_responses = [make_response({"id": "0a", "campaignId": campaign}) for campaign in ("0c2", "0c1", "0cf")]
     error_responses = make_response({"errorMessage": "no"}, 403), make_response({"errorMessage": "no"}, 404)
     figures = make_day("2027-04-27", clicks=3)
     links = make_links(make_entry("0a2", figures), make_entry("0a9", figures))
-    first, requests = read_page(query, make_names("0c1", "0c2", "0c3"), *of, *error_responses, links, FULL_DAY)
+    first, requests = read_page(
+        query, make_names("0c1", "0c2", "0c3"), *link_responses, *error_responses, links, FULL_DAY
+    )
     assert [build_request_url(request) for request in requests[1:6]] == [
         f"{API}/promotedLinks/0a{digit}" for digit in "12345"
     ]

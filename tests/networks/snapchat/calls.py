@@ -61,14 +61,14 @@ def make_creative(**members: Any) -> Response:
 
 
 def make_plan(
-    account: Account = ACCOUNT, now: datetime | None = None, over: Response | None = None, **changes: Any
+    account: Account = ACCOUNT, now: datetime | None = None, creative_response: Response | None = None, **changes: Any
 ) -> Plan:
-    plan, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), over or make_creative())
+    plan, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), creative_response or make_creative())
     assert isinstance(plan, Plan)
     return plan
 
 
-def find_issues(account: Account = ACCOUNT, over: Response | None = None, **changes: Any) -> set[str]:
+def find_issues(account: Account = ACCOUNT, creative_response: Response | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        make_plan(account, over=over, **changes)
+        make_plan(account, creative_response=creative_response, **changes)
     return {issue.path for issue in refusal.value.issues}

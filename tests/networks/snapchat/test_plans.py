@@ -208,7 +208,7 @@ def test_an_existing_creative_brings_its_own(member: str) -> None:
     [("SNAP_AD", "SNAP_AD", 0), ("COMPOSITE", "STORY", 0), ("WEB_VIEW", "REMOTE_WEBPAGE", 0), ("REMINDER",) * 2 + (1,)],
 )
 def test_the_ad_is_called_as_its_creative_demands(kind: str, type_: str, warned: int) -> None:
-    plan = make_plan(over=make_creative(type=kind))
+    plan = make_plan(creative_response=make_creative(type=kind))
     assert plan.get_step("ad").request.body["ads"][0]["type"] == type_
     assert len(plan.warnings) == warned
 
@@ -225,16 +225,16 @@ def test_the_ad_is_called_as_its_creative_demands(kind: str, type_: str, warned:
     ],
 )
 def test_a_creative_that_cannot_be_promoted_is_refused(members: Mapping[str, Any]) -> None:
-    assert find_issues(over=make_creative(**members)) == {"creative.existingId"}
+    assert find_issues(creative_response=make_creative(**members)) == {"creative.existingId"}
 
 
 def test_a_creative_that_is_not_there_is_refused() -> None:
-    assert find_issues(over=make_response({"request_status": "ERROR"}, 404)) == {"creative.existingId"}
+    assert find_issues(creative_response=make_response({"request_status": "ERROR"}, 404)) == {"creative.existingId"}
 
 
 def test_a_creative_that_is_being_packaged_is_waited_for() -> None:
     with pytest.raises(ProviderThrottled) as later:
-        make_plan(over=make_creative(packaging_status="PENDING"))
+        make_plan(creative_response=make_creative(packaging_status="PENDING"))
     assert (later.value.code, later.value.retry_after) == ("media_processing", 5.0)
 
 
@@ -346,8 +346,8 @@ def test_an_update_replaces_the_whole_as_it_was_read() -> None:
     plan, _ = run(plans.plan_status(ACCOUNT, "campaign", CAMPAIGN, "active"))
     step = plan.steps[0]
     request = apply_overlay(step, step.request, wrap_entities("campaigns", "campaign", READ))
-    left = {name: value for name, value in READ.items() if name not in READ_ONLY_MEMBERS}
-    assert request.body == {"campaigns": [left | {"status": "ACTIVE"}]}
+    members = {name: value for name, value in READ.items() if name not in READ_ONLY_MEMBERS}
+    assert request.body == {"campaigns": [members | {"status": "ACTIVE"}]}
     assert isinstance(
         classify_write(NETWORK, step, request, wrap_entities("campaigns", "campaign", READ | {"status": "ACTIVE"})),
         Applied,
