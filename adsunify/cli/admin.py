@@ -330,7 +330,10 @@ def _upgrade_to_json(plan: UpgradePlan, is_upgraded: bool) -> dict[str, Json]:
         "migration": plan.version,
         "newestMigration": plan.head_version,
         "upgraded": is_upgraded,
-        "migrations": [{"migration": one.version, "kind": one.kind, "summary": one.summary} for one in plan.migrations],
+        "migrations": [
+            {"migration": migration.version, "kind": migration.kind, "summary": migration.summary}
+            for migration in plan.migrations
+        ],
         "serversMayKeepServing": plan.version is not None and not plan.contracting,
         "oldestMigrationOfServers": plan.oldest_version,
     }
@@ -342,8 +345,8 @@ def _describe_upgrade(plan: UpgradePlan) -> Iterator[str]:
     if plan.version is None:
         yield f"An upgrade creates its tables with {len(plan.migrations)} migrations."
         return
-    for one in plan.migrations:
-        yield f"  {one.version}  {one.kind:11}  {one.summary}"
+    for migration in plan.migrations:
+        yield f"  {migration.version}  {migration.kind:11}  {migration.summary}"
     if not plan.migrations:
         yield "No migration is missing."
     elif plan.contracting:

@@ -55,8 +55,8 @@ def alerts() -> None:
 def list_(where: Target, as_json: bool) -> None:
     """List the alerts, and what could not be evaluated."""
     with where.open_client("Reading the alerts") as client:
-        shown = [alert.to_dict() for alert in client.alerts.list()]
-    output.print_result(shown, as_json, list_parts(shown))
+        rows = [alert.to_dict() for alert in client.alerts.list()]
+    output.print_result(rows, as_json, list_parts(rows))
 
 
 @alerts.command("add")

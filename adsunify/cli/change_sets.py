@@ -45,8 +45,8 @@ def show(where: Target, change_set: str, as_json: bool) -> None:
     CHANGE_SET is its id, as `adsunify apply` prints it.
     """
     with where.open_client("Reading the change set") as client:
-        shown = client.change_sets.get(change_set)
-    print_change_set(shown, as_json)
+        read_change_set = client.change_sets.get(change_set)
+    print_change_set(read_change_set, as_json)
 
 
 @change_set.command("execute")
@@ -149,7 +149,9 @@ class Tracker:
         if not self._subjects:
             for network, steps in Counter(operation.network for operation in change_set.operations).items():
                 self._subjects[network] = self.progress.add_subject(network, steps)
-        ended = {one.key: one for one in change_set.operations if one.state in FINAL_CELL_STATES}
+        ended = {
+            operation.key: operation for operation in change_set.operations if operation.state in FINAL_CELL_STATES
+        }
         for key in ended.keys() - self._ended:
             self._subjects[ended[key].network].add_result(ended[key].state)
         self._ended |= ended.keys()
@@ -174,8 +176,8 @@ OPERATION_COLUMNS = (
 
 def print_change_set(change_set: ChangeSet, as_json: bool) -> None:
     """Print a change set, for a person or as data."""
-    shown = change_set.to_dict()
-    output.print_result(shown, as_json, change_set_parts(shown))
+    data = change_set.to_dict()
+    output.print_result(data, as_json, change_set_parts(data))
 
 
 def change_set_parts(change_set: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
@@ -188,8 +190,8 @@ def change_set_parts(change_set: Mapping[str, Json]) -> Iterator[str | output.Te
         yield totals_table(change_set["totals"])
     if change_set["operations"]:
         rows = [
-            (format_key(one["key"]), one["network"], one["state"], one["operationId"])
-            for one in change_set["operations"]
+            (format_key(operation["key"]), operation["network"], operation["state"], operation["operationId"])
+            for operation in change_set["operations"]
         ]
         yield ""
         yield output.make_table(OPERATION_COLUMNS, rows)
@@ -205,17 +207,17 @@ def change_set_lines(change_set: Mapping[str, Json]) -> Iterator[str]:
         yield f"expires  {change_set['expiresAt']}"
     if change_set["digest"] is not None:
         yield f"digest   {change_set['digest']}"
-    for one in change_set["excluded"]:
-        yield output.to_plain_text(f"without  {format_key(one['key'])}: {one['reason']}")
+    for exclusion in change_set["excluded"]:
+        yield output.to_plain_text(f"without  {format_key(exclusion['key'])}: {exclusion['reason']}")
 
 
 def stop_lines(change_set: Mapping[str, Json]) -> Iterator[str]:
     """Yield the operations that stopped, with the reason or the command that shows it."""
-    for one in change_set["operations"]:
-        if one["state"] in ("refused", "unknown"):
-            hint = f"see `adsunify operations {one['operationId']}`"
-            reason = f"{one['error']['message']} ({hint})" if one.get("error") else hint
-            yield output.to_plain_text(f"{one['state']:8} {format_key(one['key'])}: {reason}")
+    for operation in change_set["operations"]:
+        if operation["state"] in ("refused", "unknown"):
+            hint = f"see `adsunify operations {operation['operationId']}`"
+            reason = f"{operation['error']['message']} ({hint})" if operation.get("error") else hint
+            yield output.to_plain_text(f"{operation['state']:8} {format_key(operation['key'])}: {reason}")
 
 
 def next_line(change_set: Mapping[str, Json]) -> Iterator[str]:
@@ -230,14 +232,14 @@ def next_line(change_set: Mapping[str, Json]) -> Iterator[str]:
 def totals_table(totals: list[Mapping[str, Json]]) -> output.TextTable:
     """Make a table of the money on each network, and the sum of each currency that several networks have."""
     rows = list(totals)
-    for currency, count in Counter(one["currency"] for one in totals).items():
-        parts = [one for one in totals if one["currency"] == currency]
+    for currency, count in Counter(row["currency"] for row in totals).items():
+        parts = [row for row in totals if row["currency"] == currency]
         if count > 1:
-            sums = {name: sum_spends((one[name] for one in parts), currency) for name in ("exposure", "planned")}
-            rows.append({"network": "all", "cells": sum(one["cells"] for one in parts), **sums})
+            sums = {name: sum_spends((row[name] for row in parts), currency) for name in ("exposure", "planned")}
+            rows.append({"network": "all", "cells": sum(row["cells"] for row in parts), **sums})
     cells = [
-        (one["network"], f"{one['cells']:,}", describe_money(one["exposure"]), describe_money(one["planned"]))
-        for one in rows
+        (row["network"], f"{row['cells']:,}", describe_money(row["exposure"]), describe_money(row["planned"]))
+        for row in rows
     ]
     return output.make_table(TOTAL_COLUMNS, cells, totals=len(rows) - len(totals))
 

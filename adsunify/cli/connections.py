@@ -86,7 +86,7 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
         members = _read_credentials(network, credentials)
         with show_progress(f"Connecting {network}"), where.make_client() as client:
             connection = client.connections.create(ExternalNetwork(network), **members)
-            listed = client.accounts.list(network=ExternalNetwork(network)).all()
+            network_accounts = client.accounts.list(network=ExternalNetwork(network)).all()
     elif credentials is not None:
         raise invalid_input(
             "--credentials",
@@ -94,9 +94,9 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
             f"is only for {', '.join(list_credential_networks())}; {network} has a consent page.",
         )
     else:
-        connection, listed = asyncio.run(_run_consent(where, network, port, browser))
+        connection, network_accounts = asyncio.run(_run_consent(where, network, port, browser))
     data = connection.to_dict()
-    accounts = [account.to_dict() for account in listed if account.account_id in connection.accounts]
+    accounts = [account.to_dict() for account in network_accounts if account.account_id in connection.accounts]
     output.print_result(data, as_json, [f"{network}: {len(accounts)} connected", output.accounts_table(accounts)])
 
 
@@ -114,13 +114,13 @@ def disconnect(where: Target, connection: str | None, confirmed: bool, as_json: 
     """
     with where.make_client() as client:
         with show_progress("Reading the connections"):
-            listed = client.connections.list().all()
+            connections = client.connections.list().all()
         if connection is None:
-            rows = [row.to_dict() for row in listed]
+            rows = [row.to_dict() for row in connections]
         else:
-            id_ = find_id("CONNECTION", "connection", connection, list_connection_candidates(listed))
+            id_ = find_id("CONNECTION", "connection", connection, list_connection_candidates(connections))
             if not confirmed:
-                _ask_to_disconnect(next((row for row in listed if row.connection_id == id_), None))
+                _ask_to_disconnect(next((row for row in connections if row.connection_id == id_), None))
             with show_progress("Disconnecting"):
                 rows = [client.connections.disconnect(id_).to_dict()]
     output.print_result(rows if connection is None else rows[0], as_json, [connections_table(rows)])

@@ -51,9 +51,9 @@ def diff(ctx: click.Context, where: Target, file: Path, delete: bool, exit_code:
     """
     document = load_document(file)
     with where.open_client("Reading the networks") as client, report_file_errors():
-        found = client.files.diff(document=fill_account_ids(client, document), delete=delete).to_dict()
-    output.print_result(found, as_json, diff_lines(found))
-    if exit_code and not found["isEmpty"]:
+        difference = client.files.diff(document=fill_account_ids(client, document), delete=delete).to_dict()
+    output.print_result(difference, as_json, diff_lines(difference))
+    if exit_code and not difference["isEmpty"]:
         ctx.exit(DIFFERENCE_EXIT_CODE)
 
 
@@ -87,17 +87,17 @@ def apply(
     with where.make_client() as client, report_file_errors():
         with show_progress("Reading the networks"):
             document = fill_account_ids(client, document)
-            found = client.files.diff(document=document, delete=delete).to_dict()
-        if found["isEmpty"]:
-            output.print_result(found, as_json, diff_lines(found))
+            difference = client.files.diff(document=document, delete=delete).to_dict()
+        if difference["isEmpty"]:
+            output.print_result(difference, as_json, diff_lines(difference))
             return
         if not as_json or _can_ask(confirmed):
-            output.print_parts(output.make_console(stderr=as_json), diff_lines(found))
+            output.print_parts(output.make_console(stderr=as_json), diff_lines(difference))
         with show_progress("Preparing the changes") as progress:
-            made = client.files.apply(
+            change_set = client.files.apply(
                 document=document, delete=delete, skip_invalid=skip_invalid, idempotency_key=idempotency_key
             )
-            prepared = client.change_sets.wait(made, progress=Tracker(progress).show_change_set)
+            prepared = client.change_sets.wait(change_set, progress=Tracker(progress).show_change_set)
         done = _execute_if_confirmed(client, prepared, confirmed)
     output.print_result(done.to_dict(), as_json, ["", *change_set_parts(done.to_dict())])
     if done.status == "invalid":
@@ -185,34 +185,34 @@ def _list_rows(value: Json) -> Sequence[Json]:
 # -- what is printed ----------------------------------------------------------------------------------------------
 
 
-def diff_lines(found: Mapping[str, Json]) -> Iterator[str]:
+def diff_lines(difference: Mapping[str, Json]) -> Iterator[str]:
     """Yield a diff as lines: + to create, ~ to change, - to pause or delete, ! changed outside."""
-    for cell in found["create"]:
+    for cell in difference["create"]:
         yield f"+ create  {output.to_plain_text(cell['launch'])} / {cell['key']} on {cell['network']}"
         if cell["blocked"] is not None:
             yield f"          {output.to_plain_text(cell['blocked'])}"
-    for entity in found["pause"]:
+    for entity in difference["pause"]:
         yield f"- {entity['action']:7} {_describe_entity(entity)}"
-    drifted = {_get_place(entity): entity for entity in found["drifted"]}
-    for entity in found["change"]:
+    drifted = {_get_place(entity): entity for entity in difference["drifted"]}
+    for entity in difference["change"]:
         yield f"~ change  {_describe_entity(entity)}"
         yield from _change_lines(entity["fields"])
         yield from _drift_lines(drifted.pop(_get_place(entity), {}).get("fields", ()))
     for entity in drifted.values():
         yield f"! drift   {_describe_entity(entity)}"
         yield from _drift_lines(entity["fields"])
-    for cell in found["notCompared"]:
+    for cell in difference["notCompared"]:
         if cell["changed"]:
             yield f"? changed {output.to_plain_text(cell['launch'])} / {cell['key']}, and not applied:"
             yield f"    {', '.join(cell['changed'])}"
-    members = sorted({member for cell in found["notCompared"] for member in cell["members"]})
+    members = sorted({member for cell in difference["notCompared"] for member in cell["members"]})
     if members:
         yield f"Not compared, because no read shows them: {', '.join(members)}."
-    if found["isEmpty"]:
+    if difference["isEmpty"]:
         yield "Nothing differs."
         return
     counts = (("create", "to create"), ("change", "to change"), ("pause", "to pause or delete"), ("drifted", "drifted"))
-    yield ", ".join(f"{len(found[name])} {words}" for name, words in counts) + "."
+    yield ", ".join(f"{len(difference[name])} {words}" for name, words in counts) + "."
 
 
 def _get_place(entity: Mapping[str, Json]) -> tuple[Json, ...]:
@@ -236,8 +236,8 @@ def _drift_lines(fields: Iterable[Mapping[str, Json]]) -> Iterator[str]:
         if row["field"] == "entity":
             yield f"  ! {'':{LABEL_WIDTH}} The account does not have it any more."
             continue
-        planned, held = _format_value(row["planned"]), _format_value(row["found"])
-        yield f"  ! {row['field']:{LABEL_WIDTH}} {planned} was written; changed outside to {held}"
+        planned, current = _format_value(row["planned"]), _format_value(row["found"])
+        yield f"  ! {row['field']:{LABEL_WIDTH}} {planned} was written; changed outside to {current}"
 
 
 def _format_value(value: Json) -> str:

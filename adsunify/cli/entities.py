@@ -71,14 +71,14 @@ def _make_list_command(name: str, kind: Kind, words: str) -> click.Command:
         with where.open_client(f"Reading the {words}") as client:
             owner = find_account(client, account)
             native, unified = _choose_status(owner.network, kind, status)
-            listed = RESOURCES[kind](client).list(
+            rows = RESOURCES[kind](client).list(
                 owner, limit=min(limit, MAX_PAGE_SIZE), parent=parent, status=native, search=search
             )
-            entities = [*islice((row for row in listed if unified in (None, row.status)), limit + 1)]
+            entities = [*islice((row for row in rows if unified in (None, row.status)), limit + 1)]
             spend = None if as_json else _read_spend(client, owner, kind, days)
-        shown = entities[:limit]
-        parts = _list_parts(owner, shown, spend, has_more=len(entities) > limit)
-        output.print_result([entity.to_dict() for entity in shown], as_json, parts)
+        first_entities = entities[:limit]
+        parts = _list_parts(owner, first_entities, spend, has_more=len(entities) > limit)
+        output.print_result([entity.to_dict() for entity in first_entities], as_json, parts)
 
     return list_entities
 
@@ -179,14 +179,14 @@ TREE_COLUMNS = (
 def tree(where: Target, account: str, as_json: bool) -> None:
     """Show the campaigns of ACCOUNT with their ad groups and ads."""
     with where.open_client("Reading the account") as client:
-        shown = client.accounts.tree(find_account(client, account)).to_dict()
-    output.print_result(shown, as_json, _tree_parts(shown))
+        tree = client.accounts.tree(find_account(client, account)).to_dict()
+    output.print_result(tree, as_json, _tree_parts(tree))
 
 
-def _tree_parts(shown: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
-    levels = [level["kind"] for level in shown["levels"]]
+def _tree_parts(tree: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
+    levels = [level["kind"] for level in tree["levels"]]
     below: defaultdict[tuple[str, Json], list[Mapping[str, Json]]] = defaultdict(list)
-    for node in shown["nodes"]:
+    for node in tree["nodes"]:
         depth = levels.index(node["kind"])
         below["" if depth == 0 else levels[depth - 1], None if depth == 0 else node["parentId"]].append(node)
 
@@ -198,7 +198,7 @@ def _tree_parts(shown: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
             yield from list_below(node["kind"], node["id"])
 
     yield output.make_table(TREE_COLUMNS, list_below("", None))
-    if shown["truncated"]:
+    if tree["truncated"]:
         yield "The account has more entities than were read. `adsunify campaigns`, `ad-groups` and `ads` list all."
 
 

@@ -40,8 +40,8 @@ def execute(
     """
     with where.make_client() as client:
         with show_progress("Reading the operation"):
-            found = [find_operation(client, operation) for operation in operations]
-        prepared = list({operation.id: operation for operation in found}.values())
+            named_operations = [find_operation(client, operation) for operation in operations]
+        prepared = list({operation.id: operation for operation in named_operations}.values())
         waiting = [operation for operation in prepared if operation.status == "prepared" and not operation.expired]
         if waiting and not confirmed:
             _ask_to_confirm(client, waiting)

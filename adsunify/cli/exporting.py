@@ -115,9 +115,9 @@ class ParquetWriter:
             self._file.seek(0)
             self._file.truncate()
             self._writer = self._parquet.ParquetWriter(self._file, schema)
-            with self._parquet.ParquetFile(before) as written:
-                for number in range(written.num_row_groups):
-                    table = cast_table(written.read_row_group(number), schema)
+            with self._parquet.ParquetFile(before) as earlier:
+                for number in range(earlier.num_row_groups):
+                    table = cast_table(earlier.read_row_group(number), schema)
                     self._writer.write_table(table, row_group_size=table.num_rows)
 
     def close(self) -> None:

@@ -304,13 +304,13 @@ def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: 
     by_entity: defaultdict[str, list[EntityDay]] = defaultdict(list)
     for row in map(EntityDay.model_validate, insights["rows"]):
         by_entity[row.entity_id].append(row)
-    listed = []
+    figure_rows = []
     for entity_id, rows in by_entity.items():
         latest = max(rows, key=lambda row: row.date)
         by_day = {row.date: _get_figure(row, measure) for row in rows}
         facts = (entity_id, latest.entity_name, latest.parent_id)
-        listed.append(FiguresTableRow(facts, _add_up(rows), insights["currency"], [by_day.get(day) for day in days]))
-    return _sort_rows(listed, measure)
+        figure_rows.append(FiguresTableRow(facts, _add_up(rows), insights["currency"], [by_day.get(day) for day in days]))
+    return _sort_rows(figure_rows, measure)
 
 
 def _sort_rows(rows: Iterable[FiguresTableRow], measure: str) -> list[FiguresTableRow]:

@@ -105,8 +105,8 @@ def delete(where: Target, guardrail: str, as_json: bool) -> None:
 def usage(where: Target, guardrail: str, as_json: bool) -> None:
     """Show how full the window of a guardrail is, and the operations in it."""
     with where.open_client("Reading the usage") as client:
-        shown = client.guardrails.usage(_find_guardrail(client, guardrail)).to_dict()
-    output.print_result(shown, as_json, usage_parts(shown))
+        usage = client.guardrails.usage(_find_guardrail(client, guardrail)).to_dict()
+    output.print_result(usage, as_json, usage_parts(usage))
 
 
 @guardrails.command("freezes")
@@ -248,7 +248,9 @@ def usage_parts(usage: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
 
 def freezes_table(frozen: Sequence[Mapping[str, Json]]) -> output.TextTable:
     """Make a table of frozen credentials."""
-    rows = [(one["credential"], one["frozenAt"], one["guardrailId"], one["operationId"]) for one in frozen]
+    rows = [
+        (freeze["credential"], freeze["frozenAt"], freeze["guardrailId"], freeze["operationId"]) for freeze in frozen
+    ]
     return output.make_table(FREEZE_COLUMNS, rows)
 
 

@@ -173,9 +173,9 @@ async def _read_overview(
         if all(map(is_whole_id, names)) and names:
             accounts = [await client.accounts.get(account_id) for account_id in dict.fromkeys(names)]
         else:
-            listed = await client.accounts.list().all()
-            connected = [account for account in listed if account.status != "disconnected"]
-            accounts = choose_accounts("ACCOUNT", names, listed) if names else connected
+            all_accounts = await client.accounts.list().all()
+            connected = [account for account in all_accounts if account.status != "disconnected"]
+            accounts = choose_accounts("ACCOUNT", names, all_accounts) if names else connected
         first, last = choose_days(start, end, lambda: [account.timezone for account in accounts])
         progress.describe(f"Reading {first} to {last}")
         labels = [f"{account.network} {account.name or account.native_id}" for account in accounts]

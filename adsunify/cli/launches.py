@@ -66,8 +66,8 @@ def create(
     body = load_document(file) | ({"skipInvalid": True} if skip_invalid else {})
     with _follow(where, "Preparing the launch") as (client, tracker):
         body = resolve_launch_accounts(body, lambda: list_account_candidates(client.accounts.list()))
-        made = client.call("post_launches", body=body, idempotency_key=idempotency_key)["data"]
-        prepared = client.launches.wait(made["launchId"], progress=tracker.show_launch)
+        new_launch = client.call("post_launches", body=body, idempotency_key=idempotency_key)["data"]
+        prepared = client.launches.wait(new_launch["launchId"], progress=tracker.show_launch)
     _print_launch(ctx, prepared, as_json)
 
 
@@ -79,7 +79,7 @@ def create(
 def list_(where: Target, limit: int, as_json: bool) -> None:
     """List the latest launches."""
     with where.open_client("Reading the launches") as client:
-        rows = [one.to_dict() for one in islice(client.launches.list(limit=min(limit, MAX_PAGE_SIZE)), limit)]
+        rows = [record.to_dict() for record in islice(client.launches.list(limit=min(limit, MAX_PAGE_SIZE)), limit)]
     output.print_result(rows, as_json, [launches_table(rows)])
 
 
@@ -91,8 +91,8 @@ def list_(where: Target, limit: int, as_json: bool) -> None:
 def show(where: Target, launch: str, as_json: bool) -> None:
     """Show a launch: the state of each cell, its money and its issues."""
     with where.open_client("Reading the launch") as client:
-        shown = client.launches.get(_find_launch(client, launch)).to_dict()
-    output.print_result(shown, as_json, launch_parts(shown))
+        data = client.launches.get(_find_launch(client, launch)).to_dict()
+    output.print_result(data, as_json, launch_parts(data))
 
 
 @launch.command("execute")
@@ -187,8 +187,8 @@ def _prepare(
     """Prepare a change set of a launch, wait for it, and print it."""
     with _follow(where, "Preparing the change set") as (client, tracker):
         launch_id = _find_launch(client, name)
-        made = client.call(operation_id, path={"launchId": launch_id}, body=body, idempotency_key=idempotency_key)
-        prepared = client.change_sets.wait(made["data"]["id"], progress=tracker.show_change_set)
+        answer = client.call(operation_id, path={"launchId": launch_id}, body=body, idempotency_key=idempotency_key)
+        prepared = client.change_sets.wait(answer["data"]["id"], progress=tracker.show_change_set)
     print_change_set(prepared, as_json)
     report_stop(prepared)
     if prepared.status != "prepared":
@@ -197,7 +197,7 @@ def _prepare(
 
 def _find_launch(client: Ads, text: str) -> str:
     """Return the id of the launch that a text names: its name, or the beginning of its id. Raises InvalidInput."""
-    candidates = (NameCandidate(one.launch_id, (one.name,), one.name) for one in client.launches.list())
+    candidates = (NameCandidate(launch.launch_id, (launch.name,), launch.name) for launch in client.launches.list())
     return find_id("LAUNCH", "launch", text, candidates)
 
 
@@ -245,28 +245,28 @@ def launches_table(launches: list[dict[str, Json]]) -> output.TextTable:
     """Make a table of launches."""
     rows = [
         (
-            one["launchId"],
-            one["name"],
-            one["status"],
-            *(output.format_minute(one[at]) for at in ("createdAt", "updatedAt")),
+            launch["launchId"],
+            launch["name"],
+            launch["status"],
+            *(output.format_minute(launch[at]) for at in ("createdAt", "updatedAt")),
         )
-        for one in launches
+        for launch in launches
     ]
     return output.make_table(LAUNCH_COLUMNS, rows)
 
 
-def launch_parts(shown: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
+def launch_parts(launch: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
     """Yield a launch: its latest change set, its money, its cells, and what is wrong with them or was left out."""
-    change_set = shown["changeSets"][-1]
-    yield f"{shown['launchId']}  {output.to_plain_text(shown['name'])}: {change_set['action']} is {shown['status']}"
-    yield f"review   {shown['reviewUrl']}"
+    change_set = launch["changeSets"][-1]
+    yield f"{launch['launchId']}  {output.to_plain_text(launch['name'])}: {change_set['action']} is {launch['status']}"
+    yield f"review   {launch['reviewUrl']}"
     yield from change_set_lines(change_set)
     if change_set["totals"]:
         yield ""
         yield totals_table(change_set["totals"])
     yield ""
-    yield cells_table(shown["cells"])
-    yield from _cell_lines(shown["cells"])
+    yield cells_table(launch["cells"])
+    yield from _cell_lines(launch["cells"])
     yield from stop_lines(change_set)
     yield from next_line(change_set)
 

@@ -49,5 +49,7 @@ def maintain(database: str, is_dry_run: bool, as_json: bool) -> None:
         click.echo(dumps({"dryRun": is_dry_run, "results": [result.to_json() for result in results]}))
         return
     columns = (output.Column("kind"), output.Column("days"), output.Column("due" if is_dry_run else "deleted"))
-    rows = [(one.kind, str(one.days) if one.days else "kept", f"{one.count:,}") for one in results]
+    rows = [
+        (deletion.kind, str(deletion.days) if deletion.days else "kept", f"{deletion.count:,}") for deletion in results
+    ]
     output.print_parts(output.make_console(), [output.make_table(columns, rows)])

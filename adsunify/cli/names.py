@@ -158,13 +158,13 @@ def find_entities(client: Ads, account: Account, ids: Sequence[str], kind: Kind 
         return kind
     tree = client.accounts.tree(account)
     kinds = {id_: [node.kind for node in tree.nodes if node.id == id_] for id_ in ids}
-    for id_, found in kinds.items():
-        if not found:
+    for id_, own_kinds in kinds.items():
+        if not own_kinds:
             raise invalid_input(path, "not_found", _describe_missing_entity(id_, tree.nodes, tree.truncated))
-        if len(found) > 1:
-            message = f"names entities of several levels ({', '.join(found)}); choose one with --kind."
+        if len(own_kinds) > 1:
+            message = f"names entities of several levels ({', '.join(own_kinds)}); choose one with --kind."
             raise invalid_input(path, "ambiguous", message)
-    levels = list(dict.fromkeys(found[0] for found in kinds.values()))
+    levels = list(dict.fromkeys(own_kinds[0] for own_kinds in kinds.values()))
     if len(levels) > 1:
         message = f"names entities of several levels ({', '.join(levels)}); give those of one level at a time."
         raise invalid_input(path, "not_supported", message)

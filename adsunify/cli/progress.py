@@ -132,13 +132,13 @@ class Progress:
         ended = [subject for subject in self._subjects if subject.ended_at is not None]
         count = f" ({len(ended)} of {len(self._subjects)} done)" if self._subjects else ""
         yield f"{frame} {self._words}{count}  {format_elapsed(elapsed)}"
-        shown = [*running, *ended][: max(self._screen.height - RESERVED_LINES, 1)]
-        label_width = max((cell_len(subject.label) for subject in shown), default=0)
-        for subject in shown:
+        visible = [*running, *ended][: max(self._screen.height - RESERVED_LINES, 1)]
+        label_width = max((cell_len(subject.label) for subject in visible), default=0)
+        for subject in visible:
             padding = " " * (label_width - cell_len(subject.label))
             yield f"  {subject.describe_time():7}  {subject.label}{padding}  {subject.describe_state()}"
-        if len(shown) < len(self._subjects):
-            yield f"  and {len(self._subjects) - len(shown)} more"
+        if len(visible) < len(self._subjects):
+            yield f"  and {len(self._subjects) - len(visible)} more"
 
 
 @contextmanager

@@ -137,16 +137,19 @@ def _describe_report(report: ProofReport, folder: Path) -> Iterator[str | output
         f"{report.network} {report.version}: {counts['confirmed']} facts confirmed, {counts['contradicted']} "
         f"contradicted, {counts['not_tested']} not tested"
     )
-    shown = [*report.select("contradicted"), *report.select("not_tested")]
-    if shown:
+    findings = [*report.select("contradicted"), *report.select("not_tested")]
+    if findings:
         yield output.make_table(
             VERDICT_COLUMNS,
-            [(one.fact, one.verdict, _to_cell(one.expected), _to_cell(one.found), one.reason) for one in shown],
+            [
+                (finding.fact, finding.verdict, _to_cell(finding.expected), _to_cell(finding.found), finding.reason)
+                for finding in findings
+            ],
         )
     yield "\nUnverified facts:"
     yield output.make_table(
         (output.Column("fact", prose=True), output.Column("verdict"), output.Column("reason", prose=True, rank=1)),
-        [(one.fact, one.verdict, one.reason) for one in report.unverified],
+        [(finding.fact, finding.verdict, finding.reason) for finding in report.unverified],
     )
     for refusal in report.refusals:
         yield f"Refused: {refusal}"

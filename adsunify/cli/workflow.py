@@ -156,12 +156,12 @@ def operations(where: Target, operation: str | None, limit: int, filters: dict[s
         if operation is None:
             if "account" in filters:
                 filters["account"] = find_account(client, filters["account"], "--account")
-            listed = client.operations.list(limit=min(limit, MAX_PAGE_SIZE), **filters)
-            data: Json = [one.to_dict() for one in islice(listed, limit)]
+            rows = client.operations.list(limit=min(limit, MAX_PAGE_SIZE), **filters)
+            data: Json = [row.to_dict() for row in islice(rows, limit)]
             parts = [output.operations_table(data)]
         else:
-            shown = find_operation(client, operation)
-            data, account = shown.to_dict(), client.accounts.get(shown.account_id).to_dict()
+            read_operation = find_operation(client, operation)
+            data, account = read_operation.to_dict(), client.accounts.get(read_operation.account_id).to_dict()
             parts = output.operation_parts(data, account)
     output.print_result(data, as_json, parts)
 

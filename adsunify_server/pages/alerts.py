@@ -75,8 +75,8 @@ async def _render_alerts(
         200 if problem is None else problem.status,
         alerts=[(alert, describe_alert(alert)) for alert in alerts],
         names={
-            "network": {one["network"]: one["title"] for one in networks},
-            "account": {one["accountId"]: one["name"] or one["nativeId"] for one in accounts},
+            "network": {network["network"]: network["title"] for network in networks},
+            "account": {account["accountId"]: account["name"] or account["nativeId"] for account in accounts},
         },
         fields=fields,
         problem=None if problem is None else to_problem_details(problem),

@@ -75,15 +75,15 @@ def list_fields(network: Network, now: datetime, timezone: str | None = None) ->
     ``timezone``: that of the account, for the example of a start; None if there are several accounts.
     """
     formats = network.formats
-    goals = tuple(dict.fromkeys(goal for one in formats for goal in one.goals))
-    periods = tuple(dict.fromkeys(period for one in formats for period in one.periods))
+    goals = tuple(dict.fromkeys(goal for brief_format in formats for goal in brief_format.goals))
+    periods = tuple(dict.fromkeys(period for brief_format in formats for period in brief_format.periods))
     yield BriefField("name", hint="3 to 100 characters", is_required=True)
     yield BriefField("goal", goals, is_required=True)
     yield BriefField("budget.amount", is_required=True)
     yield BriefField("budget.currency", is_required=True)
     yield BriefField("budget.period", periods, is_required=True)
     yield BriefField("schedule.startAt", hint=_describe_start(network, now, timezone), is_required=True)
-    rows = [row for one in formats for row in one.inputs if row.requirement != "refused"]
+    rows = [row for brief_format in formats for row in brief_format.inputs if row.requirement != "refused"]
     for path in dict.fromkeys(row.path for row in rows):
         choices = tuple(
             dict.fromkeys(
@@ -96,7 +96,9 @@ def list_fields(network: Network, now: datetime, timezone: str | None = None) ->
         hints = dict.fromkeys(row.accepted_form for row in rows if row.path == path and row.accepted_form)
         form = "one in a line" if path in LIST_MEMBERS else "JSON" if path in JSON_MEMBERS else ""
         form = "one in a line, such as: garden chair | phrase" if path == KEYWORDS else form
-        required = [row.requirement == "required" for one in formats for row in one.inputs if row.path == path]
+        required = [
+            row.requirement == "required" for brief_format in formats for row in brief_format.inputs if row.path == path
+        ]
         is_required = len(required) >= len(formats) and all(required)
         yield BriefField(
             path, () if path in LONG_MEMBERS else choices, "; ".join(filter(None, (form, *hints))), is_required
@@ -164,7 +166,7 @@ def format_brief(brief: Mapping[str, Json]) -> dict[str, str]:
 
 def _format_value(path: str, value: Json) -> str:
     if path == KEYWORDS and isinstance(value, list):
-        return "\n".join(_format_keyword(one) for one in value)
+        return "\n".join(_format_keyword(keyword) for keyword in value)
     if path in LIST_MEMBERS and isinstance(value, list):
         return "\n".join(map(str, value))
     return value if isinstance(value, str) else dumps(value)

@@ -60,8 +60,8 @@ async def _form_page(
     account = await visit.call_endpoint("get_account", accountId=visit.path_parameter("accountId"))
     network = get_adapter(account["network"]).network
     fields = list(list_fields(network, visit.service.now(), account["timezone"]))
-    found = () if problem is None else problem.issues
-    issues = sort_issues((issue._replace(path=issue.path.removeprefix("campaign.")) for issue in found), fields)
+    raw_issues = () if problem is None else problem.issues
+    issues = sort_issues((issue._replace(path=issue.path.removeprefix("campaign.")) for issue in raw_issues), fields)
     return visit.render_page(
         "brief.html",
         200 if problem is None else problem.status,

@@ -204,14 +204,21 @@ def _list_levels(network: str) -> list[tuple[str, str, str]]:
 def _find_child(network: str, kind: Kind) -> str | None:
     """Return the word of the level below, if the network has one."""
     children = {level.parent_kind: level.kind for level in get_adapter(network).network.levels}
-    return next((word for word, one in KINDS.items() if one == children.get(kind)), None)
+    return next((word for word, kind_of_word in KINDS.items() if kind_of_word == children.get(kind)), None)
 
 
 def _list_statuses(level: Level) -> list[tuple[str, str]]:
     """List the statuses of the filter: the unified ones, then those of the network."""
     unified = [(status, status) for status in dict.fromkeys(level.unified_statuses.values())]
     known = {status for status, _ in unified}
-    return [*unified, *((one, f"{one.lower().replace('_', ' ')}") for one in level.status_filters if one not in known)]
+    return [
+        *unified,
+        *(
+            (native_status, f"{native_status.lower().replace('_', ' ')}")
+            for native_status in level.status_filters
+            if native_status not in known
+        ),
+    ]
 
 
 # -- one entity ---------------------------------------------------------------------------------------------------
@@ -250,7 +257,7 @@ async def _render_entity(
     settings = await visit.call_endpoint(f"{endpoint}_settings", **ids)
     fields = [_describe_field(account, row) for row in settings["fields"] if row["field"] not in ("status",)]
     issues = {issue.path: issue.message for issue in problem.issues} if isinstance(problem, InvalidInput) else {}
-    shown = {f"fields.{field.name}" for field in fields if field.locked is None}
+    editable_paths = {f"fields.{field.name}" for field in fields if field.locked is None}
     parent = get_level(get_adapter(account["network"]).network, kind).parent_kind
     return visit.render_page(
         "entity.html",
@@ -259,7 +266,7 @@ async def _render_entity(
         word=word,
         kind=kind,
         entity=_describe_row(account, entity, None),
-        parent_word=next((one for one, each in KINDS.items() if each == parent), None),
+        parent_word=next((level_word for level_word, kind_of_word in KINDS.items() if kind_of_word == parent), None),
         child=_find_child(account["network"], kind),
         children={"parent": ids["entityId"]},
         path=f"/accounts/{ids['accountId']}/{word}/{quote(ids['entityId'], safe='')}",
@@ -270,7 +277,7 @@ async def _render_entity(
         locked=[field for field in fields if field.locked is not None],
         typed=visit.form,
         issues=issues,
-        problem=None if problem is None or (issues and set(issues) <= shown) else to_problem_details(problem),
+        problem=None if problem is None or (issues and set(issues) <= editable_paths) else to_problem_details(problem),
     )
 
 
@@ -292,5 +299,5 @@ def _describe_field(account: Mapping[str, Any], row: Mapping[str, Any]) -> Entit
 def _format_field(value: Json) -> str:
     """Format the value of a field as an edit takes it."""
     if isinstance(value, list):
-        return ", ".join(_format_field(one) for one in value)
+        return ", ".join(_format_field(element) for element in value)
     return "" if value is None else value if isinstance(value, str) else dumps(value)

@@ -204,7 +204,7 @@ async def _read_names(visit: PageRequest, rules: list[Any]) -> dict[str, dict[st
     emails = {member["userId"]: member["email"] for member in await list_members(visit.service, visit.actor)}
     names: dict[str, dict[str, str]] = {
         "network": {network["network"]: network["title"] for network in await visit.call_endpoint("get_networks")},
-        "account": {one["accountId"]: one["name"] or one["nativeId"] for one in accounts},
+        "account": {account["accountId"]: account["name"] or account["nativeId"] for account in accounts},
         "key": {key["keyId"]: key["name"] for key in keys},
         "user": emails,
         "agent": {f"{grant['clientId']}:{visit.actor.user_id}": grant["clientName"] for grant in grants},

@@ -47,8 +47,8 @@ async def decide_consent(visit: PageRequest) -> web.Response:
         return visit.redirect(oauth_server.refusal_url(visit.service, dict(visit.request.query), problem))
     workspace, write = visit.form.get("workspaceId", ""), visit.form.get("access") == "write"
     ticked = visit.list_ticked("account")
-    listed = {account["accountId"] for account in (await _list_accounts(visit)).get(workspace, ())}
-    chosen = [account_id for account_id in ticked if account_id in listed]
+    listed_ids = {account["accountId"] for account in (await _list_accounts(visit)).get(workspace, ())}
+    chosen = [account_id for account_id in ticked if account_id in listed_ids]
     try:
         if ticked and not chosen:
             raise Forbidden("None of the ticked accounts is connected in the chosen workspace. Tick accounts of it.")

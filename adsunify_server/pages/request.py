@@ -146,7 +146,7 @@ class PageRequest:
             raise Forbidden(FORGED_FORM) from None
         check_not_repeated(fields)
         self.form = check_storable({name: value for name, value in fields.items() if isinstance(value, str)})
-        self.files = {name: one.file.read() for name, one in fields.items() if isinstance(one, web.FileField)}
+        self.files = {name: field.file.read() for name, field in fields.items() if isinstance(field, web.FileField)}
         if self.is_new_secret or not hmac.compare_digest(
             self.form.get("csrf", "").encode("utf-8"), self.csrf_token.encode("ascii")
         ):

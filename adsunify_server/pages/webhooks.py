@@ -128,8 +128,8 @@ async def _find_webhook(visit: PageRequest) -> Mapping[str, Any]:
     id_ = visit.path_parameter("webhookId")
     for webhook in await visit.call_endpoint("get_webhooks"):
         if webhook["webhookId"] == id_:
-            found: Mapping[str, Any] = webhook
-            return found
+            match: Mapping[str, Any] = webhook
+            return match
     raise NotFound("The webhook does not exist, or you may not see it.")
 
 
@@ -160,7 +160,7 @@ async def _render_delivery(visit: PageRequest, problem: AdsunifyError | None = N
         "delivery.html",
         200 if problem is None else problem.status,
         webhook=webhook,
-        delivery=next((one for one in deliveries if one["deliveryId"] == ids["deliveryId"]), None),
+        delivery=next((delivery for delivery in deliveries if delivery["deliveryId"] == ids["deliveryId"]), None),
         delivery_id=ids["deliveryId"],
         attempts=attempts,
         problem=None if problem is None else to_problem_details(problem),

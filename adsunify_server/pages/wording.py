@@ -83,7 +83,7 @@ CHANGE_SET_WORDS: Mapping[str, tuple[str, str]] = {
 def describe_change_set(change_set: Mapping[str, Any]) -> str:
     """Say what a change set does, in a sentence."""
     number = len(change_set["operations"]) or change_set["members"]
-    networks = len({one["network"] for one in change_set["operations"]})
+    networks = len({operation["network"] for operation in change_set["operations"]})
     on = f" on {networks} networks" if networks > 1 else ""
     count = f"{number} campaign{'' if number == 1 else 's'}{on}"
     operations = f"{number} operation{'' if number == 1 else 's'}{on}"
@@ -233,4 +233,4 @@ def format_moment(value: str) -> str:
 
 def format_instants(text: str) -> str:
     """Format the instants in a sentence."""
-    return INSTANT_PATTERN.sub(lambda found: format_moment(found[0]), text)
+    return INSTANT_PATTERN.sub(lambda match: format_moment(match[0]), text)

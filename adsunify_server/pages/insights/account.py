@@ -29,21 +29,24 @@ async def show_account(visit: PageRequest) -> web.Response:
     account = await visit.call_endpoint("get_account", accountId=visit.path_parameter("accountId"))
     level = visit.request.query.get("level") or "account"
     period = Period.read(visit.request.query, visit.service.now(), [account["timezone"]])
-    shown = {
+    context = {
         "account": account,
         "period": period,
         "level": level,
-        "levels": ["account", *(one.kind for one in get_adapter(account["network"]).network.report_levels)],
+        "levels": [
+            "account",
+            *(report_level.kind for report_level in get_adapter(account["network"]).network.report_levels),
+        ],
     }
     try:
         if level != "account":
             return visit.render_page(
-                "levels.html", **shown, **await read_level(visit, account, level, period), problem=None
+                "levels.html", **context, **await read_level(visit, account, level, period), problem=None
             )
-        return visit.render_page("insights.html", **shown, **await _read_days(visit, account, period), problem=None)
+        return visit.render_page("insights.html", **context, **await _read_days(visit, account, period), problem=None)
     except AdsunifyError as error:
         template = "insights.html" if level == "account" else "levels.html"
-        return visit.render_problem(error, template, **shown, insights=None, problem=to_problem_details(error))
+        return visit.render_problem(error, template, **context, insights=None, problem=to_problem_details(error))
 
 
 async def _read_days(visit: PageRequest, account: Mapping[str, Any], period: Period) -> dict[str, Any]:
@@ -77,10 +80,10 @@ async def _read_totals(
         return None
     query = {**period.query, "accountIds": account["accountId"]}
     try:
-        (found,) = (await visit.call_endpoint("get_insights", query=query))["accounts"]
+        (account_insights,) = (await visit.call_endpoint("get_insights", query=query))["accounts"]
     except AdsunifyError:
         return None
-    totals: Mapping[str, Any] | None = found["totals"]
+    totals: Mapping[str, Any] | None = account_insights["totals"]
     return totals
 
 

@@ -52,21 +52,21 @@ async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str,
         earlier = []
     entities = _select_entities(now.entities, query)
     sort = query.get("sort", "-spend")
-    entities.sort(key=lambda one: _sort_key(one, sort.removeprefix("-")), reverse=sort.startswith("-"))
-    entities_before = {one["entityId"]: one for one in _select_entities(earlier, query)}
-    shown, total = entities[:MAX_ROWS], sum_figures(() if now.is_cut else entities)
+    entities.sort(key=lambda entity: _sort_key(entity, sort.removeprefix("-")), reverse=sort.startswith("-"))
+    entities_before = {entity["entityId"]: entity for entity in _select_entities(earlier, query)}
+    rows, total = entities[:MAX_ROWS], sum_figures(() if now.is_cut else entities)
     return {
         "insights": now.insights,
-        "entities": shown,
-        "columns": format_columns([*shown, total], account["currency"]),
+        "entities": rows,
+        "columns": format_columns([*rows, total], account["currency"]),
         "changes": [
-            *(list_changes(one, entities_before.get(one["entityId"])) for one in shown),
+            *(list_changes(row, entities_before.get(row["entityId"])) for row in rows),
             list_changes(total, sum_figures([*entities_before.values()])),
         ],
         "before": before if entities_before else None,
         "count": len(entities),
         "is_cut": now.is_cut,
-        "has_more": len(shown) < len(entities),
+        "has_more": len(rows) < len(entities),
         "search": query.get("search", ""),
         "parent": query.get("parent", ""),
         "sort": sort,
@@ -110,10 +110,10 @@ def _select_entities(entities: Sequence[Entity], query: Mapping[str, str]) -> li
     """Return the entities that the address asks for."""
     sought, parent = query.get("search", "").casefold(), query.get("parent", "")
     return [
-        one
-        for one in entities
-        if (not parent or one["parentId"] == parent)
-        and (not sought or sought in f"{one['entityName'] or ''} {one['entityId']}".casefold())
+        entity
+        for entity in entities
+        if (not parent or entity["parentId"] == parent)
+        and (not sought or sought in f"{entity['entityName'] or ''} {entity['entityId']}".casefold())
     ]
 
 
@@ -127,15 +127,15 @@ def _add_rows(sums: dict[str, Entity], rows: Sequence[Mapping[str, Any]]) -> Non
         sums[entity_id] = {**facts, **sum_figures(days)}
 
 
-def _sort_key(one: Mapping[str, Any], name: str) -> tuple[bool, Decimal, str]:
+def _sort_key(entity: Mapping[str, Any], name: str) -> tuple[bool, Decimal, str]:
     """Sort figures by value, with missing ones last or first; everything else by name."""
-    title = str(one["entityName"] or one["entityId"])
-    value = one[name] if name in METRICS else None
+    title = str(entity["entityName"] or entity["entityId"])
+    value = entity[name] if name in METRICS else None
     return value is not None, Decimal(value or 0), title.casefold()
 
 
 def _find_child_level(network: str, level: str) -> str | None:
     """Return the reported level whose entities are below those of a level."""
     tables = get_adapter(network).network
-    reported = {one.kind for one in tables.report_levels}
-    return next((one.kind for one in tables.levels if one.parent_kind == level and one.kind in reported), None)
+    reported = {report_level.kind for report_level in tables.report_levels}
+    return next((child.kind for child in tables.levels if child.parent_kind == level and child.kind in reported), None)

@@ -24,11 +24,13 @@ MAX_ROUNDS = 4
 
 async def show_overview(visit: PageRequest) -> web.Response:
     """Show the totals of every account, compared with the period before."""
-    connected = [one for one in await visit.call_endpoint("get_accounts") if one["status"] != "disconnected"]
-    period = Period.read(visit.request.query, visit.service.now(), [one["timezone"] for one in connected])
+    connected = [
+        account for account in await visit.call_endpoint("get_accounts") if account["status"] != "disconnected"
+    ]
+    period = Period.read(visit.request.query, visit.service.now(), [account["timezone"] for account in connected])
     before = period.find_before()
     try:
-        ids = [one["accountId"] for one in connected]
+        ids = [account["accountId"] for account in connected]
         now, earlier = await asyncio.gather(_read(visit, ids, period), _read(visit, ids, before))
     except AdsunifyError as error:
         problem = to_problem_details(error)
@@ -64,33 +66,33 @@ async def _read(visit: PageRequest, account_ids: Sequence[str], period: Period |
                 for first in range(0, len(unread), MAX_OVERVIEW_ACCOUNTS)
             )
         )
-        read = [one for answer in answers for one in answer["accounts"]]
-        accounts |= {one["accountId"]: one for one in read}
+        read = [account for answer in answers for account in answer["accounts"]]
+        accounts |= {account["accountId"]: account for account in read}
         unread = _list_unread(read)
-    totals = sum_currencies([AccountTotals.from_json(one) for one in accounts.values()])
+    totals = sum_currencies([AccountTotals.from_json(account) for account in accounts.values()])
     return {"accounts": [*accounts.values()], "totals": [*totals]}
 
 
 def _list_unread(accounts: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the ids of accounts that were not read in time, of networks that have answered for others."""
-    networks = {one["network"] for one in accounts if one["state"] == "complete"}
+    networks = {account["network"] for account in accounts if account["state"] == "complete"}
     return [
-        one["accountId"]
-        for one in accounts
-        if one["network"] in networks and one["pending"] is not None and not one["pending"]["job"]
+        account["accountId"]
+        for account in accounts
+        if account["network"] in networks and account["pending"] is not None and not account["pending"]["job"]
     ]
 
 
 def _list_comparable_totals(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[Any]:
     """Return the totals of the period before that add up the same accounts as those of the period."""
     counted, counted_before = _list_counted(now), _list_counted(before)
-    return [one for one in before["totals"] if counted[one["currency"]] == counted_before[one["currency"]]]
+    return [totals for totals in before["totals"] if counted[totals["currency"]] == counted_before[totals["currency"]]]
 
 
-def _list_counted(found: Mapping[str, Any]) -> defaultdict[str | None, set[str]]:
+def _list_counted(figures: Mapping[str, Any]) -> defaultdict[str | None, set[str]]:
     """Return the ids of the accounts of each currency that have answered."""
     ids: defaultdict[str | None, set[str]] = defaultdict(set)
-    for account in found["accounts"]:
+    for account in figures["accounts"]:
         if account["state"] == "complete":
             ids[account["currency"]].add(account["accountId"])
     return ids
@@ -98,17 +100,17 @@ def _list_counted(found: Mapping[str, Any]) -> defaultdict[str | None, set[str]]
 
 def _add_texts(now: list[Any], before: list[Any], key: str) -> list[dict[str, Any]]:
     """Add the figures as text, and their changes, to accounts or to totals."""
-    earlier = {one[key]: one for one in before}
+    earlier = {row[key]: row for row in before}
     return [
         {
-            **one,
-            "figures": [column[0] for column in format_columns([_get_totals(one)], one["currency"]).values()],
-            "changes": list_changes(_get_totals(one), _get_totals(earlier.get(one[key], {}))),
+            **row,
+            "figures": [column[0] for column in format_columns([_get_totals(row)], row["currency"]).values()],
+            "changes": list_changes(_get_totals(row), _get_totals(earlier.get(row[key], {}))),
         }
-        for one in now
+        for row in now
     ]
 
 
-def _get_totals(one: Mapping[str, Any]) -> Mapping[str, Any]:
+def _get_totals(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the totals of an account, or the totals that this is."""
-    return one.get("totals", one) or dict.fromkeys(METRICS)
+    return row.get("totals", row) or dict.fromkeys(METRICS)

@@ -134,19 +134,19 @@ def list_totals(totals: Sequence[Mapping[str, Any]]) -> list[TotalRow]:
     """List the sums by network and currency, and after them those of each currency with several networks."""
     rows = [
         TotalRow(
-            get_adapter(one["network"]).network.title,
-            one["currency"],
-            one["cells"],
-            describe_amounts(one["exposure"]),
-            describe_amounts(one["planned"]),
+            get_adapter(row["network"]).network.title,
+            row["currency"],
+            row["cells"],
+            describe_amounts(row["exposure"]),
+            describe_amounts(row["planned"]),
         )
-        for one in totals
+        for row in totals
     ]
-    for currency, count in Counter(one["currency"] for one in totals).items():
-        parts = [one for one in totals if one["currency"] == currency]
+    for currency, count in Counter(row["currency"] for row in totals).items():
+        parts = [row for row in totals if row["currency"] == currency]
         if count > 1:
-            exposure, planned = (sum_spends((one[name] for one in parts), currency) for name in ("exposure", "planned"))
-            cells = sum(one["cells"] for one in parts)
+            exposure, planned = (sum_spends((row[name] for row in parts), currency) for name in ("exposure", "planned"))
+            cells = sum(row["cells"] for row in parts)
             rows.append(TotalRow(None, currency, cells, describe_amounts(exposure), describe_amounts(planned)))
     return rows
 

@@ -58,7 +58,10 @@ async def _render_change_set(visit: PageRequest, problem: Conflict | OperationEr
     network = visit.request.query.get("network")
     launch = await _read_launch(visit, change_set)
     cells = {cell["key"]: cell for cell in (launch or {}).get("cells", ())}
-    operations = [_add_cell(one, cells.get(one["key"]), change_set["action"]) for one in change_set["operations"]]
+    operations = [
+        _add_cell(operation, cells.get(operation["key"]), change_set["action"])
+        for operation in change_set["operations"]
+    ]
     groups = [
         group for group in group_cells(operations, accounts, change_set["action"]) if network in (None, group.network)
     ]
@@ -81,9 +84,9 @@ async def _render_change_set(visit: PageRequest, problem: Conflict | OperationEr
         else None,
         excluded=_group_reasons(change_set, accounts, cells),
         issues=list(dict.fromkeys(format_issue(issue) for issue in change_set["issues"])),
-        counts=count_states(one["state"] for one in change_set["operations"]),
+        counts=count_states(operation["state"] for operation in change_set["operations"]),
         totals=list_totals(change_set["totals"]),
-        emails=await read_emails(visit.service, (one["userId"] for one in actors)),
+        emails=await read_emails(visit.service, (user["userId"] for user in actors)),
         minutes=_count_minutes(visit, change_set),
         is_working=change_set["status"] in WORKING,
         problem=None if problem is None else to_problem_details(problem),
@@ -146,9 +149,9 @@ async def _add_changes(visit: PageRequest, groups: list[NetworkCells], accounts:
 
 
 def _describe_change(account: Mapping[str, Any], kind: str, change: Mapping[str, Any]) -> str:
-    shown = wording.format_change(account, kind, change)
-    before, after = ("none" if shown[name] is None else format_value(shown[name]) for name in ("before", "after"))
-    return f"{shown['field']}: {before} → {after}"
+    texts = wording.format_change(account, kind, change)
+    before, after = ("none" if texts[name] is None else format_value(texts[name]) for name in ("before", "after"))
+    return f"{texts['field']}: {before} → {after}"
 
 
 def _group_reasons(
@@ -156,11 +159,11 @@ def _group_reasons(
 ) -> list[tuple[str, list[str]]]:
     """Return why cells are left out, each reason once with the names of its cells."""
     reasons: dict[str, list[str]] = {}
-    for one in change_set["excluded"]:
-        cell = cells.get(one["key"])
+    for exclusion in change_set["excluded"]:
+        cell = cells.get(exclusion["key"])
         account = None if cell is None or cell["key"] != cell["accountId"] else accounts.get(cell["accountId"])
-        name = one["key"] if account is None else account["name"] or account["nativeId"]
-        reasons.setdefault(one["reason"], []).append(name)
+        name = exclusion["key"] if account is None else account["name"] or account["nativeId"]
+        reasons.setdefault(exclusion["reason"], []).append(name)
     return [*reasons.items()]
 
 

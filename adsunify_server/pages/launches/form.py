@@ -123,8 +123,8 @@ def _find_place(path: str, accounts: Sequence[Mapping[str, Any]]) -> tuple[str |
 
 def _find_field(issue: Issue, code: str | None, fields: LaunchFields) -> tuple[str, str]:
     """Return the name of the field that shows an issue, and the message; the name is empty if no field does."""
-    for prefix, listed in ((f"{OWN}{code}.", fields.own.get(code or "", ())), (SHARED, fields.shared)):
-        ((owner, (message,)),) = sort_issues([issue], listed).items()
+    for prefix, form_fields in ((f"{OWN}{code}.", fields.own.get(code or "", ())), (SHARED, fields.shared)):
+        ((owner, (message,)),) = sort_issues([issue], form_fields).items()
         if owner:
             return f"{prefix}{owner}", message
     whole = issue.path.partition(".")[0]

@@ -114,8 +114,8 @@ async def _submit_file(visit: PageRequest, accounts: Sequence[Mapping[str, Any]]
         document = resolve_launch_accounts(
             parse_document(content),
             lambda: [
-                make_account_candidate(one["accountId"], one["network"], one["nativeId"], one["name"])
-                for one in accounts
+                make_account_candidate(account["accountId"], account["network"], account["nativeId"], account["name"])
+                for account in accounts
             ],
         )
         if visit.form.get("act") == "prepare" and not visit.files.get("file"):
