@@ -428,13 +428,20 @@ def lock(session: nox.Session) -> None:
     """Renew the lock files of the image: the newest versions that pyproject.toml allows, with their hashes."""
     session.install("uv")
     compile_lock = ("uv", "pip", "compile", "--quiet", "--upgrade", "--universal", "--python-version", "3.11")
-    written = ("--generate-hashes", "--no-annotate", "--custom-compile-command", "nox -s lock", "--output-file")
+    output_options = ("--generate-hashes", "--no-annotate", "--custom-compile-command", "nox -s lock", "--output-file")
     session.run(
-        *compile_lock, "pyproject.toml", "--extra", "all", "--extra", "otel", *written, "deploy/image/requirements.txt"
+        *compile_lock,
+        "pyproject.toml",
+        "--extra",
+        "all",
+        "--extra",
+        "otel",
+        *output_options,
+        "deploy/image/requirements.txt",
     )
     backend = Path(session.create_tmp()) / "build-requirements.in"
     backend.write_text("\n".join(PYPROJECT["build-system"]["requires"]))
-    session.run(*compile_lock, str(backend), *written, "deploy/image/build-requirements.txt")
+    session.run(*compile_lock, str(backend), *output_options, "deploy/image/build-requirements.txt")
 
 
 @nox.session

@@ -424,8 +424,8 @@ class StaleValue(NamedTuple):
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> StaleValue:
         """Read what :meth:`to_json` wrote."""
-        planned, found, currency = (value.get(name) for name in ("planned", "found", "currency"))
-        return cls(value["kind"], value["entityId"], value["member"], planned, found, currency)
+        planned, present, currency = (value.get(name) for name in ("planned", "found", "currency"))
+        return cls(value["kind"], value["entityId"], value["member"], planned, present, currency)
 
 
 class PlanStale(OperationError):

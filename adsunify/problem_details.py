@@ -201,7 +201,9 @@ def _make_error(problem: Mapping[str, Any], message: str, code: str) -> Adsunify
         return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
     if code in (PlanStale.default_code, ValuesMoved.default_code):
         stale = PlanStale if code == PlanStale.default_code else ValuesMoved
-        return stale(message, differences=[StaleValue.from_json(one) for one in problem.get("differences", ())])
+        return stale(
+            message, differences=[StaleValue.from_json(difference) for difference in problem.get("differences", ())]
+        )
     if status == 400:
         return OperationError(message, code=code, native=native)
     if code in GUARDRAIL_CODES or "guardrails" in problem:

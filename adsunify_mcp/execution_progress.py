@@ -56,8 +56,8 @@ async def _report_written_steps(
     except AdsunifyError:  # the execution raises its own error
         return reported
     operation = envelope["data"]
-    written = len([step for step in operation["receipt"]["steps"] if step["state"] == "applied"])
+    applied_count = len([step for step in operation["receipt"]["steps"] if step["state"] == "applied"])
     total = len(operation["plan"]["steps"])
-    if written > reported:
-        await context.report_progress(written, total, f"{written} of {total} steps are written.")
-    return max(written, reported)
+    if applied_count > reported:
+        await context.report_progress(applied_count, total, f"{applied_count} of {total} steps are written.")
+    return max(applied_count, reported)

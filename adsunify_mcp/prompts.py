@@ -45,21 +45,24 @@ class Prompt:
     def to_json(self) -> dict[str, Any]:
         """Return the prompt as the list shows it."""
         arguments = [
-            {"name": one.name, "description": one.description, "required": one.is_required} for one in self.arguments
+            {"name": argument.name, "description": argument.description, "required": argument.is_required}
+            for argument in self.arguments
         ]
         return {"name": self.name, "description": self.description, "arguments": arguments}
 
-    def check_arguments(self, given: Mapping[str, Any]) -> Mapping[str, str]:
+    def check_arguments(self, values: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the arguments without empty ones. Raises RpcError for unknown, missing and malformed arguments."""
-        names = [one.name for one in self.arguments]
-        unknown = [name for name in given if name not in names]
+        names = [argument.name for argument in self.arguments]
+        unknown = [name for name in values if name not in names]
         if unknown:
             raise RpcError(INVALID_PARAMS, f"Unknown argument; the arguments of {self.name} are {', '.join(names)}.")
-        for name, value in given.items():
+        for name, value in values.items():
             if not isinstance(value, str) or len(value) > MAX_ARGUMENT_LENGTH:
                 raise RpcError(INVALID_PARAMS, f"{name} must be text of at most {MAX_ARGUMENT_LENGTH} characters.")
-        present = {name: value.strip() for name, value in given.items() if value.strip()}
-        missing = [one.name for one in self.arguments if one.is_required and one.name not in present]
+        present = {name: value.strip() for name, value in values.items() if value.strip()}
+        missing = [
+            argument.name for argument in self.arguments if argument.is_required and argument.name not in present
+        ]
         if missing:
             raise RpcError(INVALID_PARAMS, f"{self.name} needs the argument {' and '.join(missing)}.")
         return present

@@ -61,7 +61,7 @@ class McpResource:
 def find_resource(resources: Sequence[McpResource], uri: str) -> tuple[McpResource, Mapping[str, str]] | None:
     """Return the resource of an address and the variables of the address; None if there is none."""
     matches = ((resource, resource.match(uri)) for resource in resources)
-    return next(((resource, found) for resource, found in matches if found is not None), None)
+    return next(((resource, variables) for resource, variables in matches if variables is not None), None)
 
 
 def _make_reader(operation_id: str, path: Mapping[str, str] | None = None) -> ReadResource:

@@ -26,7 +26,7 @@ UNFINISHED_TEXT = "{id} is not finished: call execute again{wait} with this same
 PREPARED_TEXT = (
     "{id} is prepared; nothing is written yet. {exposure}Show the plan to the person: {url}. execute writes the change."
 )
-OVER_TEXT = "{id} has ended: {why}. {written}"
+OVER_TEXT = "{id} has ended: {why}. {completion}"
 OVER_REASONS: Mapping[str, str] = {"expired": "its 30 minutes have passed", "cancelled": "it was cancelled"}
 RUNNING_TEXT = "{id} is being executed. This call sent nothing. Call operation to read its state."
 DOUBTFUL_TEXT = (
@@ -144,7 +144,7 @@ def _operation_texts(operation: Mapping[str, Any]) -> Iterator[str]:
         yield DOUBTFUL_TEXT.format(id=id_, steps=read_completion(operation).describe_steps())
     elif operation["expired"] or operation["status"] == "cancelled":
         reason = OVER_REASONS["expired" if operation["expired"] else "cancelled"]
-        yield OVER_TEXT.format(id=id_, why=reason, written=read_completion(operation).describe())
+        yield OVER_TEXT.format(id=id_, why=reason, completion=read_completion(operation).describe())
     elif operation["status"] == "running":
         yield RUNNING_TEXT.format(id=id_)
     elif operation.get("nextAction") == "execute":

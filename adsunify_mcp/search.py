@@ -161,10 +161,13 @@ def _build_index() -> Mapping[str, Counter[str]]:
     networks = [get_adapter(code).network for code in ADAPTER_PACKAGES]
     network_words = {
         "post_connections_authorize": [
-            word for one in networks if one.login.kind != "credentials" for word in (one.code, *one.other_names)
+            word
+            for network in networks
+            if network.login.kind != "credentials"
+            for word in (network.code, *network.other_names)
         ],
-        "post_connections_credentials": [one.code for one in networks if one.login.kind == "credentials"],
-        "get_network": [one.code for one in networks],
+        "post_connections_credentials": [network.code for network in networks if network.login.kind == "credentials"],
+        "get_network": [network.code for network in networks],
     }
     index = {}
     for endpoint in _list_endpoints():

@@ -114,12 +114,12 @@ class Methods:
     async def get_prompt(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Return the messages of a prompt."""
         prompt = self._find_prompt(params.get("name"))
-        given = params.get("arguments", {})
-        if not isinstance(given, Mapping):
+        arguments = params.get("arguments", {})
+        if not isinstance(arguments, Mapping):
             raise RpcError(INVALID_PARAMS, "arguments must be an object.")
-        request = identify_request("prompts/get", prompt.name, given)
+        request = identify_request("prompts/get", prompt.name, arguments)
         context = await self._read_inputs(params, context, request)
-        messages = await prompt.write(prompt.check_arguments(given), context)
+        messages = await prompt.write(prompt.check_arguments(arguments), context)
         if isinstance(messages, InputRequired):
             return await self._seal(messages, request)
         return {"description": prompt.description, "messages": list(messages)}
@@ -134,11 +134,13 @@ class Methods:
 
     async def list_resources(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """List the resources without variables."""
-        return {"resources": [one.to_json() for one in self.features.resources if not one.is_template]}
+        return {"resources": [resource.to_json() for resource in self.features.resources if not resource.is_template]}
 
     async def list_templates(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """List the templates of resources."""
-        return {"resourceTemplates": [one.to_json() for one in self.features.resources if one.is_template]}
+        return {
+            "resourceTemplates": [template.to_json() for template in self.features.resources if template.is_template]
+        }
 
     async def read_resource(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Return the contents of a resource."""
@@ -156,10 +158,10 @@ class Methods:
 
     def _find_resource(self, params: Mapping[str, Json]) -> tuple[McpResource, Mapping[str, str]]:
         uri = params.get("uri")
-        found = find_resource(self.features.resources, uri) if isinstance(uri, str) else None
-        if found is None:
+        resource_match = find_resource(self.features.resources, uri) if isinstance(uri, str) else None
+        if resource_match is None:
             raise RpcError(INVALID_PARAMS, "Resource not found; resources/list has the resources.", {"uri": uri})
-        return found
+        return resource_match
 
     # -- completion -----------------------------------------------------------------------------------------------
 
@@ -183,7 +185,11 @@ class Methods:
         if reference.get("type") == "ref/prompt":
             arguments: Sequence[PromptArgument] = self._find_prompt(reference.get("name")).arguments
             return {argument.name: argument.choices for argument in arguments}
-        templates = (one for one in self.features.resources if one.is_template and one.uri == reference.get("uri"))
+        templates = (
+            candidate
+            for candidate in self.features.resources
+            if candidate.is_template and candidate.uri == reference.get("uri")
+        )
         template = next(templates, None)
         if reference.get("type") != "ref/resource" or template is None:
             raise RpcError(INVALID_PARAMS, "ref must be a ref/prompt or a ref/resource that is listed.")
@@ -197,7 +203,9 @@ class Methods:
             return context
         context = evolve(context, can_require_input=self.states is not None)
         responses, sealed = params.get("inputResponses", {}), params.get("requestState")
-        if not isinstance(responses, Mapping) or not all(isinstance(one, Mapping) for one in responses.values()):
+        if not isinstance(responses, Mapping) or not all(
+            isinstance(response, Mapping) for response in responses.values()
+        ):
             raise RpcError(INVALID_PARAMS, "inputResponses must be an object of objects.")
         if sealed is None:
             return evolve(context, input_responses=responses)

@@ -163,9 +163,11 @@ async def _run_execute(call: ToolCall, arguments: ExecuteArguments) -> RunResult
 async def _run_prepare(call: ToolCall, arguments: PrepareArguments) -> RunResult:
     account_id, mutation, key = arguments.account_id, arguments.mutation, arguments.idempotency_key
     if arguments.launch is not None:
-        given = {"accountId": account_id, "mutation": mutation}
+        single_arguments = {"accountId": account_id, "mutation": mutation}
         message = "is not allowed with launch, whose accounts name theirs."
-        raise_if_issues(Issue(name, "conflict", message) for name, value in given.items() if value is not None)
+        raise_if_issues(
+            Issue(name, "conflict", message) for name, value in single_arguments.items() if value is not None
+        )
         return await _call_endpoint(call, "post_launches", body=arguments.launch.to_json(), key=key)
     if account_id is None or mutation is None:
         missing = {"accountId": account_id, "mutation": mutation}

@@ -58,6 +58,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("account", help="the id of the account, as `adsunify accounts` prints it")
     parser.add_argument("brief", type=Path, help="a file such as briefs/meta-page_link_ad-traffic-daily.json")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with Ads.from_environment() as ads:
-        raise SystemExit(main(ads, given.account, given.brief, ask_in_terminal))
+        raise SystemExit(main(ads, options.account, options.brief, ask_in_terminal))

@@ -84,5 +84,5 @@ if __name__ == "__main__":
     parser.add_argument("database", type=Path, help="the SQLite file")
     parser.add_argument("start", type=date.fromisoformat, help="the first day")
     parser.add_argument("--end", type=date.fromisoformat, default=date.today() - timedelta(days=1), help="the last day")
-    given = parser.parse_args()
-    raise SystemExit(asyncio.run(main(AsyncAds.from_environment(), given.database, given.start, given.end)) > 0)
+    options = parser.parse_args()
+    raise SystemExit(asyncio.run(main(AsyncAds.from_environment(), options.database, options.start, options.end)) > 0)

@@ -84,6 +84,8 @@ if __name__ == "__main__":
     parser.add_argument("--percent", type=int, default=20, help="by how much budgets are lowered")
     parser.add_argument("--until", type=date.fromisoformat, default=date.today() - timedelta(days=1))
     parser.add_argument("--execute", action="store_true", help="write the new budgets")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with Ads.from_environment() as ads:
-        raise SystemExit(main(ads, given.target, given.currency, given.percent, given.until, execute=given.execute) > 0)
+        raise SystemExit(
+            main(ads, options.target, options.currency, options.percent, options.until, execute=options.execute) > 0
+        )

@@ -86,5 +86,5 @@ if __name__ == "__main__":
     parser.add_argument("kind", choices=("campaign", "adGroup", "ad"))
     parser.add_argument("entity", help="the id of the entity, as the network gives it")
     parser.add_argument("status", choices=("active", "paused"))
-    given = parser.parse_args()
-    raise SystemExit(main(given.account, given.kind, given.entity, given.status))
+    options = parser.parse_args()
+    raise SystemExit(main(options.account, options.kind, options.entity, options.status))

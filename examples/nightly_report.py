@@ -78,9 +78,9 @@ if __name__ == "__main__":
     parser.add_argument("output", type=Path, help="the file: report.csv or report.parquet")
     parser.add_argument("--end", type=date.fromisoformat, default=date.today() - timedelta(days=1), help="the last day")
     parser.add_argument("--days", type=int, default=30, help="how many days the report has")
-    given = parser.parse_args()
-    if given.output.suffix == ".parquet" and find_spec("pyarrow") is None:
+    options = parser.parse_args()
+    if options.output.suffix == ".parquet" and find_spec("pyarrow") is None:
         parser.error("A Parquet file needs the package pyarrow: pip install pyarrow")
     with Ads.from_environment() as ads:
-        failed = main(ads, given.output, given.end - timedelta(days=given.days - 1), given.end)
+        failed = main(ads, options.output, options.end - timedelta(days=options.days - 1), options.end)
     raise SystemExit(failed > 0)

@@ -83,6 +83,6 @@ if __name__ == "__main__":
     parser.add_argument("--budget", type=Decimal, default=Decimal("30.50"), help="US dollars per day and network")
     parser.add_argument("--start", type=date.fromisoformat, default=date.today() + timedelta(days=2))
     parser.add_argument("--execute", action="store_true", help="create the campaigns, paused")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with Ads.from_environment() as ads:
-        raise SystemExit(main(ads, given.name, given.budget, given.start, execute=given.execute) > 0)
+        raise SystemExit(main(ads, options.name, options.budget, options.start, execute=options.execute) > 0)

@@ -53,9 +53,9 @@ def recover(client: Ads, operation: Operation, *, execute: bool) -> bool:
         rest = operation if is_rest else prepare_rest(client, operation)
         if rest is None:
             return False
-        written = {key for key, carried in rest.plan.carried.items() if carried.outputs is not None}
+        written_keys = {key for key, carried in rest.plan.carried.items() if carried.outputs is not None}
         print(f"  The rest is {rest.id}: {rest.review_url}")
-        print(*(f"  to be written: {step.does}" for step in rest.plan.steps if step.key not in written), sep="\n")
+        print(*(f"  to be written: {step.does}" for step in rest.plan.steps if step.key not in written_keys), sep="\n")
         if execute:
             rest = client.operations.run(rest, confirmed=True)
             print(f"  {rest.status}")
@@ -81,6 +81,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operation", nargs="*", help="the ids of operations; all doubtful ones by default")
     parser.add_argument("--execute", action="store_true", help="write the rest")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with Ads.from_environment() as ads:
-        raise SystemExit(main(ads, given.operation, execute=given.execute) > 0)
+        raise SystemExit(main(ads, options.operation, execute=options.execute) > 0)

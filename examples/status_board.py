@@ -84,5 +84,5 @@ def main(client: AsyncAds, secret: str) -> web.Application:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8000)
-    given = parser.parse_args()
-    web.run_app(main(AsyncAds.from_environment(), os.environ["WEBHOOK_SECRET"]), host="127.0.0.1", port=given.port)
+    options = parser.parse_args()
+    web.run_app(main(AsyncAds.from_environment(), os.environ["WEBHOOK_SECRET"]), host="127.0.0.1", port=options.port)

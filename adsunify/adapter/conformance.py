@@ -62,11 +62,11 @@ def _find_member_errors(adapter: Adapter) -> Iterator[str]:
             if member is None:
                 yield f"{field}.{name} is missing"
             elif isinstance(declared, FunctionType):
-                wanted = [*inspect.signature(declared).parameters][1:]  # without self
+                required = [*inspect.signature(declared).parameters][1:]  # without self
                 if not callable(member):
                     yield f"{field}.{name} is not a function"
-                elif (parameters := [*inspect.signature(member).parameters]) != wanted:
-                    yield f"{field}.{name} takes ({', '.join(parameters)}); it must take ({', '.join(wanted)})"
+                elif (parameters := [*inspect.signature(member).parameters]) != required:
+                    yield f"{field}.{name} takes ({', '.join(parameters)}); it must take ({', '.join(required)})"
 
 
 def _list_members(protocol: type) -> Iterator[tuple[str, object]]:

@@ -66,8 +66,10 @@ class Edit:
     def from_json(cls, value: Mapping[str, Json]) -> Edit:
         """Read what :meth:`to_json` wrote. Parts may be left out."""
         fields = {
-            name: Percentage(one["mode"], Decimal(one["value"])) if isinstance(one, Mapping) else one
-            for name, one in value.get("fields", {}).items()
+            name: Percentage(field_value["mode"], Decimal(field_value["value"]))
+            if isinstance(field_value, Mapping)
+            else field_value
+            for name, field_value in value.get("fields", {}).items()
         }
         return cls(fields, value.get("targeting") or {}, value.get("creative") or {})
 
@@ -175,8 +177,8 @@ def _find_overwritten_values(
     """Yield an issue for each change whose value another field of the same edit replaces."""
     settings = {setting.field: setting for setting in table}
     for change in changes:
-        shown = get_display_value(network, account, settings[change.field], after)
-        if to_comparable(shown) != to_comparable(change.after):
+        present = get_display_value(network, account, settings[change.field], after)
+        if to_comparable(present) != to_comparable(change.after):
             message = "Another field of the edit sets it to another value; leave one of them out."
             yield Issue(f"fields.{change.field}", "conflict", message)
 
@@ -196,9 +198,9 @@ def _find_implied_changes(
     for setting in table:
         if setting.unit == "money" or setting.field in names or isinstance(setting.lock, str):
             continue
-        shown = [get_display_value(network, account, setting, native) for native in (before, after)]
-        if to_comparable(shown[0]) != to_comparable(shown[1]):
-            yield Change(setting.field, shown[0], shown[1])
+        values = [get_display_value(network, account, setting, native) for native in (before, after)]
+        if to_comparable(values[0]) != to_comparable(values[1]):
+            yield Change(setting.field, values[0], values[1])
 
 
 def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> Issue:

@@ -76,10 +76,10 @@ def fetch_pages(
         ProviderUnreadable: a cursor repeats, or the list has more than :data:`MAX_PAGES` pages.
     """
     answers = [(yield from fetch_response(network, request))]
-    seen: set[bytes] = set()
+    sent_requests: set[bytes] = set()
     while (then := following(request, answers[-1])) is not None:
-        seen.add(dumps_canonical(request.to_json()))
-        if dumps_canonical(then.to_json()) in seen or len(answers) >= MAX_PAGES:
+        sent_requests.add(dumps_canonical(request.to_json()))
+        if dumps_canonical(then.to_json()) in sent_requests or len(answers) >= MAX_PAGES:
             raise ProviderUnreadable(f"{network.title}: the list does not end, or its cursor repeats.")
         request = then
         answers.append((yield from fetch_response(network, request)))
@@ -205,9 +205,9 @@ async def _perform_request(
     return await send(item)
 
 
-def _is_same_url(one: str, other: str) -> bool:
+def _is_same_url(first: str, second: str) -> bool:
     """Whether two addresses differ at most in the order and the encoding of their query parameters."""
-    return one == other or _normalize_url(one) == _normalize_url(other)
+    return first == second or _normalize_url(first) == _normalize_url(second)
 
 
 def _normalize_url(url: str) -> tuple[str, list[tuple[str, str]]]:

@@ -72,10 +72,10 @@ def parse_native_amount(unit: MoneyUnit, native: Json) -> int | None:
 
 def _parse_truncated_units(unit: MoneyUnit, native: str) -> int | None:
     whole, _, fraction = native.partition(".")
-    kept = fraction[: len(str(unit.offset)) - 1]
+    digits = fraction[: len(str(unit.offset)) - 1]
     if fraction and not (fraction.isascii() and fraction.isdigit()):
         return None
-    return to_units(f"{whole}.{kept}" if kept else whole, unit.offset, "amount")
+    return to_units(f"{whole}.{digits}" if digits else whole, unit.offset, "amount")
 
 
 def is_number(value: Json) -> bool:

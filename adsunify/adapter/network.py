@@ -462,10 +462,10 @@ class Network:
 
 def get_level(network: Network, kind: str) -> Level:
     """Return the level of a kind. Raises InvalidInput if the network has no such level."""
-    for one in network.levels:
-        if one.kind == kind:
-            return one
-    kinds = ", ".join(one.kind for one in network.levels)
+    for level in network.levels:
+        if level.kind == kind:
+            return level
+    kinds = ", ".join(level.kind for level in network.levels)
     raise invalid_input("kind", "level_not_supported", f"{network.title} has no {kind}; it has {kinds}.")
 
 
@@ -475,9 +475,9 @@ def list_locked_members(settings: Iterable[Setting], kind: Kind) -> tuple[str, .
     return tuple(native.removeprefix("/") for native in locked if isinstance(native, str))
 
 
-def unify_status(one: Level, native_status: Json) -> str | None:
+def unify_status(level: Level, native_status: Json) -> str | None:
     """Return the unified status of a native status; None if the table does not contain it."""
-    return one.unified_statuses.get(native_status) if isinstance(native_status, str) else None
+    return level.unified_statuses.get(native_status) if isinstance(native_status, str) else None
 
 
 def read_native_status(level: Level, entity: NativeEntity) -> str | None:

@@ -162,8 +162,8 @@ def read_amount(network: Network, account: Account, setting: Setting, native: Na
     try:
         if setting.read is None:
             return parse_amount(network.get_money_unit(account), value)
-        shown = setting.read(native, account)
-        return parse_major_amount(shown) if isinstance(shown, str) else "unknown"
+        amount = setting.read(native, account)
+        return parse_major_amount(amount) if isinstance(amount, str) else "unknown"
     except InvalidInput:  # the account's currency is not known
         return "unknown"
 
@@ -209,12 +209,12 @@ def _read_moment(network: Network, account: Account, setting: Setting, native: N
     return parse_moment(get_display_value(network, account, setting, native))
 
 
-def parse_moment(shown: Json) -> Moment:
+def parse_moment(value: Json) -> Moment:
     """Parse a day (YYYY-MM-DD) or an instant as settings and changes show it; ``unknown`` for other values."""
-    if not isinstance(shown, str):
+    if not isinstance(value, str):
         return "unknown"
     try:
-        return parse_instant(shown) if "T" in shown else date.fromisoformat(shown)
+        return parse_instant(value) if "T" in value else date.fromisoformat(value)
     except (InvalidInput, ValueError):
         return "unknown"
 
@@ -254,16 +254,16 @@ def is_cap_lifted(before: SpendSettings, after: SpendSettings) -> bool:
 
 def find_highest_amount(amounts: Iterable[Amount]) -> Amount | None:
     """Return the highest amount; ``unknown`` if one is unknown; None without an amount."""
-    found = list(amounts)
-    numbers = [amount for amount in found if isinstance(amount, int)]
-    if len(numbers) < len(found):
-        return "unknown" if "unknown" in found else "unbounded"
+    all_amounts = list(amounts)
+    numbers = [amount for amount in all_amounts if isinstance(amount, int)]
+    if len(numbers) < len(all_amounts):
+        return "unknown" if "unknown" in all_amounts else "unbounded"
     return max(numbers, default=None)
 
 
-def is_at_most(one: Amount | None, other: Amount | None) -> bool:
+def is_at_most(amount: Amount | None, limit: Amount | None) -> bool:
     """Whether both are known amounts, and the first is not higher."""
-    return isinstance(one, int) and isinstance(other, int) and one <= other
+    return isinstance(amount, int) and isinstance(limit, int) and amount <= limit
 
 
 def _is_reduced(before: EntityBudget | None, after: EntityBudget | None) -> bool:
@@ -309,7 +309,7 @@ def compute_spend(settings: SpendSettings, timezone: str | None, now: datetime |
     if daily is None:
         return Spend(lifetime or 0, lifetime or 0)
     total = _multiply_amount(daily, count_days(settings.start, settings.end, timezone, now))
-    return Spend(daily, total) if lifetime is None else Spend(_lower(daily, lifetime), _lower(total, lifetime))
+    return Spend(daily, total) if lifetime is None else Spend(_get_lower(daily, lifetime), _get_lower(total, lifetime))
 
 
 def count_days(start: Moment, end: Moment, timezone: str | None, now: datetime | None) -> Amount:
@@ -356,7 +356,9 @@ def _sort_moments(moments: Iterable[Moment], timezone: str | None) -> list[Momen
         if other in every:
             return [other]
     return [
-        *sorted((moment for moment in every if isinstance(moment, date)), key=lambda one: _get_order(one, timezone))
+        *sorted(
+            (moment for moment in every if isinstance(moment, date)), key=lambda moment: _get_order(moment, timezone)
+        )
     ]
 
 
@@ -382,7 +384,7 @@ def _multiply_amount(amount: Amount, count: Amount) -> Amount:
     return "unknown" if "unknown" in (amount, count) else "unbounded"
 
 
-def _lower(one: Amount, other: Amount) -> Amount:
-    if "unknown" in (one, other):
+def _get_lower(first: Amount, second: Amount) -> Amount:
+    if "unknown" in (first, second):
         return "unknown"
-    return min((amount for amount in (one, other) if isinstance(amount, int)), default="unbounded")
+    return min((amount for amount in (first, second) if isinstance(amount, int)), default="unbounded")

@@ -179,7 +179,7 @@ def confirm_breaches(
         times = [activations[key] for entity in lineage if (key := (entity.kind, entity.id)) in activations]
         hours = (state.read_at - max(times)) // timedelta(hours=1) if times else 0
         if hours >= (alert.hours or 0):
-            breaches[entity_id, format_utc(max(times))] = evolve(breach, found=str(hours))
+            breaches[entity_id, format_utc(max(times))] = evolve(breach, actual=str(hours))
     return evolve(evaluation, breaches=breaches)
 
 
@@ -269,7 +269,7 @@ def read_paced_budgets(
 
 def _has_known_period(network: Network, kind: Kind, field: str, entity: ParsedEntity) -> bool:
     """Whether a budget is for one day or for all time. Outbrain's monthly budgets only count as daily ones."""
-    setting = next(one for one in list_settings(network, kind) if one.field == field)
+    setting = next(candidate for candidate in list_settings(network, kind) if candidate.field == field)
     return BUDGET_FIELDS[field] is not None or _get_period(setting, entity) in ("daily", "lifetime")
 
 
@@ -303,10 +303,12 @@ def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: Fi
             early.add(budget.entity_id)
             continue
         share = Fraction(elapsed // _MICROSECOND, (budget.end - budget.start) // _MICROSECOND)
-        found = Fraction(sums.get_total(budget.entity_id, budget.window)) * MICROS * 100 / (budget.amount * share)
-        if found > percent:
+        spent_percent = (
+            Fraction(sums.get_total(budget.entity_id, budget.window)) * MICROS * 100 / (budget.amount * share)
+        )
+        if spent_percent > percent:
             breaches[budget.entity_id, budget.period] = AlertBreach(
-                state.today.isoformat(), format_decimal(alert.percent or 0), _format_percent(found)
+                state.today.isoformat(), format_decimal(alert.percent or 0), _format_percent(spent_percent)
             )
         elif (budget.entity_id, budget.window) in sums.unknown:
             unreported.add(budget.entity_id)

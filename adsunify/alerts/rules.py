@@ -112,11 +112,11 @@ BreachKey = tuple[str, str]
 
 @frozen
 class AlertBreach:
-    """A breach. ``allowed`` and ``found`` are texts of the unit of the kind; ``day`` is a day of the account."""
+    """A breach. ``allowed`` and ``actual`` are texts of the unit of the kind; ``day`` is a day of the account."""
 
     day: str
     allowed: str | None
-    found: str
+    actual: str
 
 
 @frozen
@@ -173,12 +173,12 @@ def make_unknown(reason: str) -> AlertEvaluation:
 def find_unsupported_reason(network: Network, kind: AlertKind, level: AlertLevel) -> str | None:
     """Return why an alert of this kind and level cannot be evaluated on a network; None if it can."""
     if kind == "disapproved":
-        shown = [one.kind for one in network.levels if one.review_status]
-        if level in shown:
+        reviewed_kinds = [reviewed.kind for reviewed in network.levels if reviewed.review_status]
+        if level in reviewed_kinds:
             return None
-        if not shown:
+        if not reviewed_kinds:
             return f"{network.title} does not show the result of its review in the entities that adsunify reads."
-        return f"{network.title} shows the result of its review for the level {' and '.join(shown)} only."
+        return f"{network.title} shows the result of its review for the level {' and '.join(reviewed_kinds)} only."
     if level == "account" or any(report.kind == level for report in network.report_levels):
         return None
     return f"{network.title} reports no figures of the level {level}. It has {_list_levels(network.report_levels)}."

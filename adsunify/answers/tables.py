@@ -141,9 +141,14 @@ def join_schemas(first: pyarrow.Schema, second: pyarrow.Schema) -> pyarrow.Schem
     """Return the schema of both tables of a report: each decimal has the digits after the point that both need."""
     import pyarrow
 
-    pairs = [(one, two) for one, two in zip(first, second, strict=True)]
+    pairs = [(field, other_field) for field, other_field in zip(first, second, strict=True)]
     return pyarrow.schema(
-        [two if pyarrow.types.is_decimal(two.type) and two.type.scale > one.type.scale else one for one, two in pairs]
+        [
+            other_field
+            if pyarrow.types.is_decimal(other_field.type) and other_field.type.scale > field.type.scale
+            else field
+            for field, other_field in pairs
+        ]
     )
 
 

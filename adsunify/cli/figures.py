@@ -309,7 +309,9 @@ def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: 
         latest = max(rows, key=lambda row: row.date)
         by_day = {row.date: _get_figure(row, measure) for row in rows}
         facts = (entity_id, latest.entity_name, latest.parent_id)
-        figure_rows.append(FiguresTableRow(facts, _add_up(rows), insights["currency"], [by_day.get(day) for day in days]))
+        figure_rows.append(
+            FiguresTableRow(facts, _add_up(rows), insights["currency"], [by_day.get(day) for day in days])
+        )
     return _sort_rows(figure_rows, measure)
 
 

@@ -24,7 +24,7 @@ class Backend(Protocol):
         """Call an endpoint and return the envelope of its response. Raises the errors of :mod:`adsunify.errors`."""
         ...
 
-    def with_options(self, given: Mapping[str, Any]) -> Self:
+    def with_options(self, changes: Mapping[str, Any]) -> Self:
         """Return this backend with some :class:`~adsunify.client.options.CallOptions` changed. Raises InvalidInput."""
         ...
 
@@ -47,7 +47,7 @@ async def open_backend(
     is not asked for a server on this machine. Raises InvalidInput and StoreError,
     and MissingExtra for a database without the extra ``store``.
     """
-    given = {} if options is None else options
+    server_options = {} if options is None else options
     for name, value in (("server", url), ("token", token), ("workspace", workspace)):
         if not isinstance(value, str) and (value is not None or name == "server"):
             raise invalid_input(name, "type", f"must be text{ADDRESS_EXAMPLES if name == 'server' else ''}.")
@@ -59,15 +59,15 @@ async def open_backend(
 
         from .http_backend import make_http_backend
 
-        egress = None if "http_client" in given else read_egress(environment)
+        egress = None if "http_client" in server_options else read_egress(environment)
         if egress is not None and is_loopback_url(url):
             egress = egress.without_proxy()
-        return make_http_backend(url, token, read_options(given, egress))
+        return make_http_backend(url, token, read_options(server_options, egress))
     if token is not None:
         raise invalid_input(
             "token", "not_supported", "is only for a server, whose address begins with http:// or https://."
         )
-    refuse_options(given)
+    refuse_options(server_options)
     # a client of a server does not load the store and its libraries
     with explain_missing_packages():
         from .local_backend import open_local

@@ -103,9 +103,9 @@ class HttpBackend:
             endpoint, send, max_retries=self.options.max_retries, deadline_seconds=seconds, sleep=self.sleep
         )
 
-    def with_options(self, given: Mapping[str, Any]) -> Self:
+    def with_options(self, changes: Mapping[str, Any]) -> Self:
         """Return a backend on the same connections with some options changed. Raises InvalidInput."""
-        return evolve(self, options=change_options(self.options, given))
+        return evolve(self, options=change_options(self.options, changes))
 
     async def close(self) -> None:
         """Close the connections to the server."""

@@ -126,8 +126,8 @@ def _read_member(name: str, value: Any, takes_parts: bool) -> Json:
         return _read_id(name, value)
     if name in LISTS_OF_IDS:
         return read_ids(name, value)
-    if isinstance(value, list | tuple) and any(isinstance(one, LaunchAccount) for one in value):
-        return [one.to_json() if isinstance(one, LaunchAccount) else one for one in value]
+    if isinstance(value, list | tuple) and any(isinstance(account, LaunchAccount) for account in value):
+        return [account.to_json() if isinstance(account, LaunchAccount) else account for account in value]
     if name in MODELS and not (takes_parts and isinstance(value, Mapping)):
         models, help_text = MODELS[name]
         if not isinstance(value, models):

@@ -39,9 +39,9 @@ class LocalBackend:
         envelope: Mapping[str, Json] = loads(dumps(answer.to_envelope()))
         return envelope
 
-    def with_options(self, given: Mapping[str, Any]) -> Self:
+    def with_options(self, changes: Mapping[str, Any]) -> Self:
         """Raise InvalidInput: a local store has no options."""
-        refuse_options(given)
+        refuse_options(changes)
         return self
 
     async def close(self) -> None:

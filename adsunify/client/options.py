@@ -115,87 +115,87 @@ HTTP_CLIENT_MESSAGE = (
 HOOK_MESSAGE = "must be a function that takes one argument and is not a coroutine function."
 
 
-def read_options(given: Mapping[str, Any], egress: Egress | None = None) -> ClientOptions:
+def read_options(given_options: Mapping[str, Any], egress: Egress | None = None) -> ClientOptions:
     """Check the options of a client of a server. Raises InvalidInput that names each refused option.
 
     ``egress``: the proxy and the authorities where no option gives them.
     """
-    raise_if_issues(_find_unknown_options(given))
-    raise_if_issues(_find_issues(given))
-    options = {name: value for name, value in given.items() if name not in EGRESS_NAMES}
-    return ClientOptions(**{**options, **_read_timeout(given)}, egress=_read_egress(given, egress))
+    raise_if_issues(_find_unknown_options(given_options))
+    raise_if_issues(_find_issues(given_options))
+    options = {name: value for name, value in given_options.items() if name not in EGRESS_NAMES}
+    return ClientOptions(**{**options, **_read_timeout(given_options)}, egress=_read_egress(given_options, egress))
 
 
-def change_options(options: ClientOptions, given: Mapping[str, Any]) -> ClientOptions:
+def change_options(options: ClientOptions, changes: Mapping[str, Any]) -> ClientOptions:
     """Return options with some of :class:`CallOptions` changed. Raises InvalidInput that names each refused one."""
-    raise_if_issues(_find_unknown_options(given))
+    raise_if_issues(_find_unknown_options(changes))
     raise_if_issues(
         Issue(name, "not_supported", f"is only for a new client. Calls take {' and '.join(CALL_OPTION_NAMES)}.")
-        for name in given
+        for name in changes
         if name not in CALL_OPTION_NAMES
     )
-    raise_if_issues(_find_issues(given))
-    return evolve(options, **{**given, **_read_timeout(given)})
+    raise_if_issues(_find_issues(changes))
+    return evolve(options, **{**changes, **_read_timeout(changes)})
 
 
-def _read_timeout(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _read_timeout(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the timeout of checked options: a number is a float."""
     import httpx
 
-    timeout = given.get("timeout")
+    timeout = options.get("timeout")
     return {} if timeout is None else {"timeout": timeout if isinstance(timeout, httpx.Timeout) else float(timeout)}
 
 
-def _read_egress(given: Mapping[str, Any], egress: Egress | None) -> Egress:
+def _read_egress(options: Mapping[str, Any], egress: Egress | None) -> Egress:
     """Return the proxy and the authorities of the options, otherwise those of ``egress``."""
     from adsunify.http.egress import Egress, make_tls_context, parse_proxy
 
     egress = egress or Egress()
-    if "proxy" in given:
-        egress = evolve(egress, proxy=parse_proxy(given["proxy"], "proxy"))
-    if "ca_file" in given:
-        egress = evolve(egress, tls=make_tls_context(given["ca_file"], "ca_file"))
+    if "proxy" in options:
+        egress = evolve(egress, proxy=parse_proxy(options["proxy"], "proxy"))
+    if "ca_file" in options:
+        egress = evolve(egress, tls=make_tls_context(options["ca_file"], "ca_file"))
     return egress
 
 
-def refuse_options(given: Mapping[str, Any]) -> None:
+def refuse_options(options: Mapping[str, Any]) -> None:
     """Raise InvalidInput for options that a local store does not have."""
-    raise_if_issues(_find_unknown_options(given))
+    raise_if_issues(_find_unknown_options(options))
     raise_if_issues(
         Issue(name, "not_supported", "is only for a server, whose address begins with http:// or https://.")
-        for name in given
+        for name in options
     )
 
 
-def _find_unknown_options(given: Mapping[str, Any]) -> Iterator[Issue]:
-    for name in given:
+def _find_unknown_options(options: Mapping[str, Any]) -> Iterator[Issue]:
+    for name in options:
         if name not in OPTION_NAMES:
             similar = get_close_matches(name[:60], OPTION_NAMES, 1)
             hint = f"Did you mean {similar[0]}?" if similar else f"Options are {', '.join(OPTION_NAMES)}."
             yield Issue(name, "unknown", f"is not an option of the client. {hint}")
 
 
-def _find_issues(given: Mapping[str, Any]) -> Iterator[Issue]:
+def _find_issues(options: Mapping[str, Any]) -> Iterator[Issue]:
     import httpx
 
-    if "timeout" in given and not isinstance(given["timeout"], httpx.Timeout):
-        seconds = given["timeout"]
+    if "timeout" in options and not isinstance(options["timeout"], httpx.Timeout):
+        seconds = options["timeout"]
         if not _is_number(seconds) or not 0 < seconds <= MAX_TIMEOUT_SECONDS:
             text = f"must be a number of seconds above 0, at most {MAX_TIMEOUT_SECONDS}, or an httpx.Timeout."
             yield Issue("timeout", "type", text)
-    retries = given.get("max_retries", 0)
+    retries = options.get("max_retries", 0)
     if type(retries) is not int or not 0 <= retries <= MAX_RETRIES_LIMIT:
         yield Issue("max_retries", "type", f"must be a whole number from 0 to {MAX_RETRIES_LIMIT}.")
-    if "http_client" in given:
-        client = given["http_client"]
+    if "http_client" in options:
+        client = options["http_client"]
         if not isinstance(client, httpx.AsyncClient) or client.is_closed:
             yield Issue("http_client", "type", HTTP_CLIENT_MESSAGE)
         for name in EGRESS_NAMES:
-            if name in given:
+            if name in options:
                 text = "cannot be combined with http_client: give the httpx.AsyncClient its proxy and certificates."
                 yield Issue(name, "not_allowed", text)
     for name in ("on_request", "on_response"):
-        if name in given and not is_hook(given[name]):
+        if name in options and not is_hook(options[name]):
             yield Issue(name, "type", HOOK_MESSAGE)
 
 

@@ -76,8 +76,8 @@ def list_consent_networks() -> list[str]:
 
 def list_credential_networks() -> list[str]:
     """Return the networks that issue credentials, those with the fewest members first. Imports all adapters."""
-    found = [code for code in ADAPTER_PACKAGES if get_credential_sets(code)]
-    return sorted(found, key=lambda code: len(get_credential_sets(code)[0]))
+    codes = [code for code in ADAPTER_PACKAGES if get_credential_sets(code)]
+    return sorted(codes, key=lambda code: len(get_credential_sets(code)[0]))
 
 
 NetworkCode = Annotated[str, OneOf(lambda: [*ADAPTER_PACKAGES])]
@@ -200,7 +200,7 @@ def _set_credential_schemas(schema: dict[str, Any]) -> None:
 
 
 def _list_member_names(network: str) -> list[list[str]]:
-    return [[to_camel(one.name) for one in members] for members in get_credential_sets(network)]
+    return [[to_camel(member.name) for member in members] for members in get_credential_sets(network)]
 
 
 class NewConnection(CrossFieldModel):
@@ -222,12 +222,12 @@ class NewConnection(CrossFieldModel):
         sets = _list_member_names(members.network)
         if not sets:
             return []
-        given = {name for name, value in members.model_extra.items() if value is not None}
-        wanted = max(sets, key=lambda names: len(given.intersection(names)))
+        given_names = {name for name, value in members.model_extra.items() if value is not None}
+        closest_names = max(sets, key=lambda names: len(given_names.intersection(names)))
         accepted = " or ".join(" with ".join(names) for names in sets)
         words = f"is not a credential of {members.network}, which takes {accepted}."
-        return [Violation((name,), "required", "is required.") for name in wanted if name not in given] + [
-            Violation((name,), "unknown_property", words) for name in sorted(given.difference(wanted))
+        return [Violation((name,), "required", "is required.") for name in closest_names if name not in given_names] + [
+            Violation((name,), "unknown_property", words) for name in sorted(given_names.difference(closest_names))
         ]
 
 

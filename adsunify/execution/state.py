@@ -212,14 +212,14 @@ class WindowBreach:
         limit: the limit that the operation would exceed.
         allowed: the limit's amount.
         used: what the window counts already.
-        asked: what the operation would add.
+        amount: what the operation would add.
     """
 
     rule_id: str
     limit: Literal["daily", "lifetime"]
     allowed: int
     used: int
-    asked: int
+    amount: int
 
     @property
     def room(self) -> int:

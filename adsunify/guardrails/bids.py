@@ -87,7 +87,7 @@ def compare_edited_bids(
         choices: the members of ``PayloadRules.bidding`` that the edit sets.
     """
     bids = {
-        change.field: BidChange(change.field, _parse_shown(change.before), _parse_shown(change.after))
+        change.field: BidChange(change.field, _parse_bid(change.before), _parse_bid(change.after))
         for change in changes
         if change.field in BID_FIELDS
     }
@@ -136,5 +136,5 @@ def _list_set_bids(bids: Mapping[str, Amount | None]) -> dict[str, BidChange]:
     return {name: BidChange(name, None, amount) for name, amount in bids.items() if amount is not None}
 
 
-def _parse_shown(shown: Json) -> Amount | None:
-    return None if shown is None else parse_major_amount(str(shown))
+def _parse_bid(value: Json) -> Amount | None:
+    return None if value is None else parse_major_amount(str(value))

@@ -63,21 +63,21 @@ class ChildReader:
         They are not all known if the list has more than :data:`MAX_CHILDREN`, or if it does not show one that adsunify
         created.
         """
-        listed: list[ParsedEntity] = []
+        listed_entities: list[ParsedEntity] = []
         query = ListQuery(100, parent_id=parent.id)
         while True:
             page = yield from self.adapter.reads.list_entities(self.account, kind, query)
-            listed += page.entities
-            if len(listed) > MAX_CHILDREN:
+            listed_entities += page.entities
+            if len(listed_entities) > MAX_CHILDREN:
                 return Children(None, TOO_MANY)
             if page.cursor is None:
                 break
             query = evolve(query, cursor=page.cursor)
-        ids = {child.id for child in listed}
+        ids = {child.id for child in listed_entities}
         for entity_id in self._find_possible_children(parent, kind):
             if entity_id not in ids and (yield from self._may_be_below(parent, kind, entity_id)):
                 return Children(None, NOT_LISTED)
-        present = tuple(child for child in listed if child.status != "deleted")
+        present = tuple(child for child in listed_entities if child.status != "deleted")
         return Children(present, str(len(present)))
 
     def _find_possible_children(self, parent: ParsedEntity, kind: str) -> Iterable[str]:
@@ -86,11 +86,11 @@ class ChildReader:
         If the same operations created entities of the parent's kind, the created entity is below one of them.
         """
         for chain in self.creations:
-            parents = {get_last_part(one.id) for one in chain if one.kind == parent.kind}
-            for one in chain:
-                is_possible = parent.id in parents if parents else one.parent_id in (None, parent.id)
-                if one.kind == kind and is_possible and not one.is_deleted:
-                    yield get_last_part(one.id)
+            parents = {get_last_part(creation.id) for creation in chain if creation.kind == parent.kind}
+            for creation in chain:
+                is_possible = parent.id in parents if parents else creation.parent_id in (None, parent.id)
+                if creation.kind == kind and is_possible and not creation.is_deleted:
+                    yield get_last_part(creation.id)
 
     def _may_be_below(self, parent: ParsedEntity, kind: str, entity_id: str) -> Flow[bool]:
         """Whether an entity is below ``parent`` and not deleted, or the network does not say."""

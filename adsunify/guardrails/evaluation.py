@@ -105,7 +105,7 @@ class Breach:
         rule: the rule.
         member: the member of the rule, such as ``perOperation.daily``.
         limit: the amount of the limit; None if the member has no amount.
-        asked: the amount of the operation.
+        amount: the amount of the operation.
         fits: the highest amount that the rule allows; None if it depends on what the window counts.
         used: what the window counts already; None for other members.
         account_currency: the currency of the amounts, if it is the account's: a percentage needs no currency.
@@ -114,7 +114,7 @@ class Breach:
     rule: Guardrail
     member: str
     limit: int | None = None
-    asked: Amount | None = None
+    amount: Amount | None = None
     fits: int | None = None
     used: int | None = None
     account_currency: str | None = None
@@ -132,7 +132,7 @@ class Evaluation:
     Attributes:
         breaches: the limits that the operation exceeds. It must not be prepared or executed.
         needs_person: what only a signed-in person may execute: amounts above ``approvalAbove``, and amounts that are
-            not known (``asked`` is ``unknown``).
+            not known (``amount`` is ``unknown``).
         unbounded: the windows that cannot hold the operation, because its lifetime amount is unbounded.
         uses: what the operation takes from the windows.
     """
@@ -169,7 +169,7 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
     for rule in matching:
         if rule.max_increase_percent is not None:
             for breach in _find_raises(rule, rule.max_increase_percent, amounts, subject.currency):
-                (needs_person if breach.asked == "unknown" else breaches).append(breach)
+                (needs_person if breach.amount == "unknown" else breaches).append(breach)
     breaches += _find_foreign_currency(matching, subject)
     uses: list[WindowUse] = []
     unbounded: list[Breach] = []
@@ -283,7 +283,7 @@ def _list_raises(budgets: Sequence[BudgetChange], lowest: Mapping[BudgetKey, int
     for change in budgets:
         if change.after is None or (change.before is not None and change.after <= change.before):
             continue
-        values = [one for one in (lowest.get(get_budget_key(change)), change.before) if one is not None]
+        values = [value for value in (lowest.get(get_budget_key(change)), change.before) if value is not None]
         yield change.after, min(values) if values else None
 
 
@@ -304,14 +304,14 @@ def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> I
         yield from (Breach(rule, "currency") for rule in refusing if not rule.limit_names <= covered)
 
 
-def _find_exceeded(rule: Guardrail, member: str, limits: Limits, asked: tuple[int, int]) -> Sequence[Breach]:
+def _find_exceeded(rule: Guardrail, member: str, limits: Limits, amounts: tuple[int, int]) -> Sequence[Breach]:
     """Return the limits that the amounts, daily and lifetime, exceed."""
     daily, lifetime = limits.daily, limits.lifetime
-    if (daily is None or asked[0] <= daily) and (lifetime is None or asked[1] <= lifetime):
+    if (daily is None or amounts[0] <= daily) and (lifetime is None or amounts[1] <= lifetime):
         return ()
     return [
         Breach(rule, f"{member}.{name}", limit, "unbounded" if amount == _UNBOUNDED else amount, limit)
-        for name, limit, amount in (("daily", daily, asked[0]), ("lifetime", lifetime, asked[1]))
+        for name, limit, amount in (("daily", daily, amounts[0]), ("lifetime", lifetime, amounts[1]))
         if limit is not None and amount > limit
     ]
 
@@ -320,7 +320,7 @@ def _find_unknown(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
     """Yield the unknown amounts that the rule would compare."""
     looks_at_planned = rule.per_operation.has_limit or rule.approval_above.has_limit
     if subject.exposed.is_unknown or (subject.planned.is_unknown and looks_at_planned):
-        yield Breach(rule, "exposure", asked="unknown")
+        yield Breach(rule, "exposure", amount="unknown")
     if subject.highest_bid == "unknown" and rule.max_bid is not None:
         yield Breach(rule, "maxBid", rule.max_bid, "unknown", rule.max_bid)
 
@@ -335,7 +335,7 @@ def _find_raises(rule: Guardrail, percent: Decimal, amounts: _Amounts, currency:
     numerator, denominator = percent.as_integer_ratio()
     for after, lowest in amounts.raises:
         if lowest is None:
-            yield Breach(rule, "maxIncreasePercent", asked="unknown")
+            yield Breach(rule, "maxIncreasePercent", amount="unknown")
             continue
         highest = lowest * (100 * denominator + numerator) // (100 * denominator)
         if after > highest:

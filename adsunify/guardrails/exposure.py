@@ -307,7 +307,7 @@ class ExposureReader:
             # it rests on what it lowers, so that it does not become a raise
             return evolve(exposure, guards=own, reduces=bids.highest is None)
         places = {(guard.kind, guard.entity_id, guard.field) for guard in own}
-        others = (one for one in self._list_guards() if (one.kind, one.entity_id, one.field) not in places)
+        others = (guard for guard in self._list_guards() if (guard.kind, guard.entity_id, guard.field) not in places)
         return evolve(exposure, guards=(*own, *others))
 
     def _fetch_added(
@@ -375,14 +375,14 @@ class ExposureReader:
         if below is None:
             return None
         children = (yield from self._fetch_children(entity, below)) if entity.id else ()
-        held = [(child, self._read(child)) for child in children or ()]
-        if entity.id and not held:  # too many, or the list does not show yet what was created a moment ago
+        children_settings = [(child, self._read(child)) for child in children or ()]
+        if entity.id and not children_settings:  # too many, or the list does not show yet what was created a moment ago
             return None
-        if not all(own.has_budget for _, own in held):
+        if not all(own.has_budget for _, own in children_settings):
             return None
         return tuple(
             Holder(to_kind(child.kind), child.id, find_common_run([settings, own], self.account.timezone))
-            for child, own in held
+            for child, own in children_settings
         )
 
     def _fetch_run(self, entity: ParsedEntity, settings: SpendSettings, is_whole: bool) -> Flow[SpendSettings]:
@@ -405,8 +405,8 @@ class ExposureReader:
         """Read the parent of an entity. Some networks name it in lists only."""
         parent_id = entity.parent_id
         if parent_id is None and entity.id:
-            listed = partial(self.adapter.reads.list_entities, self.account)
-            parent_id = yield from fetch_listed_parent(listed, entity.kind, entity.id)
+            list_entities = partial(self.adapter.reads.list_entities, self.account)
+            parent_id = yield from fetch_listed_parent(list_entities, entity.kind, entity.id)
         if parent_id is None:
             raise ProviderUnreadable(f"{self.network.title} does not name the parent of the {entity.kind}.")
         return (yield from self._fetch_entity(to_kind(get_level(self.network, entity.kind).parent_kind), parent_id))

@@ -23,19 +23,25 @@ def fetch_guarded_values(child_reader: ChildReader, guards: Sequence[Guard]) -> 
     """Read the present values of guards. An entity that is gone has none."""
     values: dict[tuple[str, str, str], str | int | None] = {}
     numbers: dict[tuple[str, str, str], str] = {}
-    listed: set[str] = set()
+    listed_kinds: set[str] = set()
     for kind, guard in ((kind, guard) for kind in CHILDREN_FIELDS for guard in guards):
         if guard.field == CHILDREN_FIELDS[kind]:
-            listed.add(kind)
+            listed_kinds.add(kind)
             parent = ParsedEntity(guard.kind, guard.entity_id, None, None, None, None, {})
             with suppress(ProviderNotFound):
                 children = yield from child_reader.fetch_children(parent, kind)
                 numbers[guard.kind, guard.entity_id, guard.field] = children.number
                 if children.entities is None:  # their number alone differs
-                    values |= {(one.kind, one.entity_id, one.field): one.value for one in guards if one.kind == kind}
+                    values |= {
+                        (child_guard.kind, child_guard.entity_id, child_guard.field): child_guard.value
+                        for child_guard in guards
+                        if child_guard.kind == kind
+                    }
                 for child in children.entities or ():
                     values |= _list_present_values(child_reader, child)
-    for kind, entity_id in dict.fromkeys((one.kind, one.entity_id) for one in guards if one.kind not in listed):
+    for kind, entity_id in dict.fromkeys(
+        (child_guard.kind, child_guard.entity_id) for child_guard in guards if child_guard.kind not in listed_kinds
+    ):
         with suppress(ProviderNotFound):
             read = child_reader.adapter.reads.fetch_editable_entity
             values |= _list_present_values(

@@ -50,4 +50,6 @@ def _becomes_daily(field: str, before: SpendSettings, after: SpendSettings) -> b
     old, new = before.budgets.get(field), after.budgets.get(field)
     if old is None or new is None or (old.period, new.period) != ("lifetime", "daily") or old.amount is None:
         return False
-    return not any(one.period == "lifetime" and is_at_most(one.amount, old.amount) for one in after.budgets.values())
+    return not any(
+        budget.period == "lifetime" and is_at_most(budget.amount, old.amount) for budget in after.budgets.values()
+    )

@@ -75,7 +75,9 @@ def list_status_pointers(level: Level) -> tuple[str, ...]:
 def list_status_fields(level: Level, settings: Iterable[Setting]) -> frozenset[str]:
     """Return the fields of a level that set its status."""
     pointers = list_status_pointers(level)
-    return frozenset(one.field for one in settings if one.level == level.kind and one.native in pointers)
+    return frozenset(
+        setting.field for setting in settings if setting.level == level.kind and setting.native in pointers
+    )
 
 
 def find_status(level: Level, members: NativeEntity) -> str:

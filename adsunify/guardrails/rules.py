@@ -68,7 +68,7 @@ class Scope:
             "networks": list(self.networks),
             "accountIds": list(self.account_ids),
             "keyIds": list(self.key_ids),
-            "clients": [{"clientId": one.client_id, "userId": one.user_id} for one in self.clients],
+            "clients": [{"clientId": client.client_id, "userId": client.user_id} for client in self.clients],
             "userIds": list(self.user_ids),
         }
 
@@ -79,7 +79,7 @@ class Scope:
             tuple(value["networks"]),
             tuple(value["accountIds"]),
             tuple(value["keyIds"]),
-            tuple(ClientIdentity(one["clientId"], one["userId"]) for one in value["clients"]),
+            tuple(ClientIdentity(client["clientId"], client["userId"]) for client in value["clients"]),
             tuple(value["userIds"]),
         )
 

@@ -83,7 +83,7 @@ class SpendBinding:
 
 def build_breach_facts(rule: Guardrail, breach: WindowBreach) -> dict[str, Json]:
     """Build the members of the event ``rule.triggered`` about a full window. Amounts are in major units."""
-    amounts = {"limit": breach.allowed, "used": breach.used, "asked": breach.asked, "fits": breach.room}
+    amounts = {"limit": breach.allowed, "used": breach.used, "asked": breach.amount, "fits": breach.room}
     return {
         "kind": "guardrail",
         "guardrailId": rule.id,

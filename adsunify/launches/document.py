@@ -54,7 +54,7 @@ class WantedEntity(CrossFieldModel):
         ]
 
     @property
-    def wanted(self) -> dict[str, Json]:
+    def wanted_fields(self) -> dict[str, Json]:
         """Field -> the value that is wanted, with the status if the file names one."""
         status = {} if self.status is None else {"status": self.status}
         return {**(self.model_extra or {}), **status}
@@ -117,10 +117,10 @@ class Document(CrossFieldModel):
 
 def _find_repeated_entities(entities: Any) -> Iterator[Violation]:
     """Yield a violation for each entity that is named before. ``entities`` may be unchecked input."""
-    seen: set[tuple[Json, ...]] = set()
+    places: set[tuple[Json, ...]] = set()
     for index, entity in enumerate(entities or ()):
         if isinstance(entity, WantedEntity):
             place = (entity.account_id, entity.kind, entity.id)
-            if place in seen:
+            if place in places:
                 yield Violation(("entities", index), "duplicate", "is in the file already.")
-            seen.add(place)
+            places.add(place)

@@ -46,9 +46,9 @@ def compare_entity(
     network: Network,
     account: Account,
     kind: Kind,
-    wanted: Mapping[str, Json],
-    written: Mapping[str, Json],
-    found: Mapping[str, Json],
+    wanted_fields: Mapping[str, Json],
+    written_fields: Mapping[str, Json],
+    current_fields: Mapping[str, Json],
 ) -> EntityComparison:
     """Compare the fields of the file with an entity.
 
@@ -56,27 +56,27 @@ def compare_entity(
         network: the tables of the network.
         account: the account of the entity.
         kind: the kind of the entity.
-        wanted: field -> the value of the file. Only these fields are compared.
-        written: field -> the value that adsunify wrote last, of the fields for which that is known.
-        found: field -> the value that the network holds, as :func:`~adsunify.adapter.settings.get_display_value`
-            returns it.
+        wanted_fields: field -> the value of the file. Only these fields are compared.
+        written_fields: field -> the value that adsunify wrote last, of the fields for which that is known.
+        current_fields: field -> the value that the network holds, as
+            :func:`~adsunify.adapter.settings.get_display_value` returns it.
     """
     settings = {setting.field: setting for setting in list_settings(network, kind)}
     changes: list[Change] = []
     drifted: list[Drift] = []
-    for name, value in wanted.items():
-        setting, present = settings.get(name), found.get(name)
+    for name, value in wanted_fields.items():
+        setting, present = settings.get(name), current_fields.get(name)
         if has_same_meaning(network, account, setting, value, present):
             continue
         changes.append(Change(name, present, value))
-        if name in written and not has_same_meaning(network, account, setting, written[name], present):
-            drifted.append(Drift(name, written[name], present))
+        if name in written_fields and not has_same_meaning(network, account, setting, written_fields[name], present):
+            drifted.append(Drift(name, written_fields[name], present))
     return EntityComparison(tuple(changes), tuple(drifted))
 
 
-def has_same_meaning(network: Network, account: Account, setting: Setting | None, one: Json, other: Json) -> bool:
+def has_same_meaning(network: Network, account: Account, setting: Setting | None, first: Json, second: Json) -> bool:
     """Whether two values of a field mean the same. ``setting`` is None for the status."""
-    meanings = [_parse_value(network, account, setting, value) for value in (one, other)]
+    meanings = [_parse_value(network, account, setting, value) for value in (first, second)]
     return meanings[0] == meanings[1]
 
 

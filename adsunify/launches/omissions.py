@@ -36,11 +36,11 @@ def find_omissions(
         shared: the shared brief.
         own_parts: the parts for the network and for the account. What they give is never left out.
     """
-    given = {path for part in own_parts for path in _list_paths(part)}
+    own_paths = {path for part in own_parts for path in _list_paths(part)}
     candidates = [
         path
         for path in _list_paths(shared)
-        if path in OPTIONAL_MEMBERS and path not in given and path not in NEVER_OMITTED and _has_value(brief, path)
+        if path in OPTIONAL_MEMBERS and path not in own_paths and path not in NEVER_OMITTED and _has_value(brief, path)
     ]
     if not candidates:
         return ()
@@ -50,11 +50,11 @@ def find_omissions(
 
 def remove_members(brief: Mapping[str, Json], paths: Sequence[str]) -> dict[str, Any]:
     """Return the brief without the members at ``paths``, such as ``platform.pageId``."""
-    kept: dict[str, Any] = dict(brief)
+    remaining: dict[str, Any] = dict(brief)
     for path in paths:
         part, _, name = path.partition(".")
-        kept[part] = {other: value for other, value in kept[part].items() if other != name}
-    return kept
+        remaining[part] = {member: value for member, value in remaining[part].items() if member != name}
+    return remaining
 
 
 def _list_paths(brief: Mapping[str, Json]) -> list[str]:
@@ -83,9 +83,9 @@ def _list_accepted_paths(network: Network, account: Account, brief: Mapping[str,
     goal, period = brief.get("goal"), budget.get("period") if isinstance(budget, Mapping) else None
     return {
         path
-        for one in network.formats
+        for brief_format in network.formats
         for path, row in select_applicable_inputs(
-            one, _read_text(goal), _read_text(period), account
+            brief_format, _read_text(goal), _read_text(period), account
         ).inputs_by_path.items()
         if row.requirement != "refused"
     }

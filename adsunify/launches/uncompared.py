@@ -36,11 +36,13 @@ def list_members(brief: Mapping[str, Json]) -> dict[str, Json]:
 def find_uncompared_members(network: Network, brief: Mapping[str, Json], compared: Collection[str]) -> list[str]:
     """Return the members of a brief that no field shows. ``compared``: the fields that are compared."""
     by_member = {row.path: (row.field,) for row in network.edits if row.path.startswith("creative.") and row.field}
-    shown = {**by_member, **FIELDS_BY_MEMBER}
-    return [path for path in list_members(brief) if not any(name in compared for name in shown.get(path, ()))]
+    fields_by_member = {**by_member, **FIELDS_BY_MEMBER}
+    return [
+        path for path in list_members(brief) if not any(name in compared for name in fields_by_member.get(path, ()))
+    ]
 
 
-def find_changed_members(launched: Mapping[str, Json], wanted: Mapping[str, Json]) -> list[str]:
+def find_changed_members(launched: Mapping[str, Json], brief: Mapping[str, Json]) -> list[str]:
     """Return the members in which two briefs differ."""
-    before, after = list_members(launched), list_members(wanted)
+    before, after = list_members(launched), list_members(brief)
     return [path for path in dict.fromkeys((*before, *after)) if before.get(path) != after.get(path)]

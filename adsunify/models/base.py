@@ -70,7 +70,9 @@ Omittable = Annotated[ItemT | None, _NotNull()]
 
 def is_nullable(field: FieldInfo) -> bool:
     """Whether a member of a model may be ``null``."""
-    return NoneType in get_args(field.annotation) and not any(isinstance(one, _NotNull) for one in field.metadata)
+    return NoneType in get_args(field.annotation) and not any(
+        isinstance(constraint, _NotNull) for constraint in field.metadata
+    )
 
 
 if TYPE_CHECKING:
@@ -127,7 +129,9 @@ class ApiModel(BaseModel):
             try:
                 self.__pydantic_validator__.validate_python(members, self_instance=self)
             except ValidationError as error:
-                problems = dict.fromkeys(refused.get(one.location, one) for one in list_violations(error, type(self)))
+                problems = dict.fromkeys(
+                    refused.get(violation.location, violation) for violation in list_violations(error, type(self))
+                )
                 raise InvalidInput([to_issue(problem, "") for problem in problems]) from None
 
         __init__.__pydantic_base_init__ = True  # pydantic need not call it for the models inside of a model
@@ -176,13 +180,13 @@ def _convert_python_values(model: type[ApiModel], members: dict[str, Any]) -> di
         if name in model.model_fields and model.model_fields[name].default is None:
             del members[name]
     for name, write in model.python_values.items():
-        for given in {name, to_camel(name)} & members.keys():
-            if isinstance(members[given], str | None):
+        for spelling in {name, to_camel(name)} & members.keys():
+            if isinstance(members[spelling], str | None):
                 continue
             try:
-                members[given] = write(members[given])
+                members[spelling] = write(members[spelling])
             except PydanticCustomError as problem:
-                refused[given,] = Violation((given,), problem.type, problem.message())
+                refused[spelling,] = Violation((spelling,), problem.type, problem.message())
     return refused
 
 
@@ -257,9 +261,9 @@ class _Visible:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        shown = handler(schema)
-        del shown["pattern"]  # other languages have no such pattern
-        return shown
+        json_schema = handler(schema)
+        del json_schema["pattern"]  # other languages have no such pattern
+        return json_schema
 
 
 VISIBLE = _Visible()

@@ -142,8 +142,8 @@ def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[
     described: set[Location] = set()
     for details in error.errors(include_url=False):
         # pydantic counts accepted items only, so it also calls a list with refused items too short
-        given = details["input"]
-        if details["type"] == "too_short" and isinstance(given, Sized) and len(given) >= details["ctx"]["min_length"]:
+        value = details["input"]
+        if details["type"] == "too_short" and isinstance(value, Sized) and len(value) >= details["ctx"]["min_length"]:
             continue
         problem = _make_violation(details["loc"], details["type"], details)
         place = tuple(name for name in problem.location if isinstance(name, str))

@@ -202,5 +202,9 @@ class GuardrailChange(ApiModel):
 
     def to_arguments(self) -> dict[str, Any]:
         """Return the changes as one argument: the members that are given, null included, by their JSON names."""
-        given = {to_camel(name): getattr(self, name) for name in self.model_fields_set}
-        return {"changes": {n: one.to_json() if isinstance(one, ApiModel) else one for n, one in given.items()}}
+        members = {to_camel(name): getattr(self, name) for name in self.model_fields_set}
+        return {
+            "changes": {
+                name: value.to_json() if isinstance(value, ApiModel) else value for name, value in members.items()
+            }
+        }

@@ -114,10 +114,10 @@ class NewLaunch(CrossFieldModel):
 def find_repeated_keys(accounts: Any) -> Iterator[Violation]:
     """Yield a violation for each key that an earlier cell has. ``accounts`` may be unchecked input."""
     keys: set[str] = set()
-    for position, one in enumerate(accounts if isinstance(accounts, list | tuple) else ()):
+    for position, account in enumerate(accounts if isinstance(accounts, list | tuple) else ()):
         if position >= MAX_LAUNCH_ACCOUNTS:
             return
-        key = _read_cell_key(one)
+        key = _read_cell_key(account)
         if key is not None and key in keys:
             message = "must differ from the keys of the other cells; without a key it is the account's id."
             yield Violation(("accounts", position, "key"), "duplicate", message)
@@ -125,13 +125,13 @@ def find_repeated_keys(accounts: Any) -> Iterator[Violation]:
             keys.add(key)
 
 
-def _read_cell_key(one: Any) -> str | None:
+def _read_cell_key(account: Any) -> str | None:
     """Return the key of a cell, perhaps of unchecked input; None if it has none that can be compared."""
-    if isinstance(one, LaunchAccount):
-        return one.cell_key
-    if not isinstance(one, Mapping):
+    if isinstance(account, LaunchAccount):
+        return account.cell_key
+    if not isinstance(account, Mapping):
         return None
-    key, account_id = one.get("key"), one.get("accountId")
+    key, account_id = account.get("key"), account.get("accountId")
     if key is None and isinstance(account_id, str):
         return account_id.lower()
     return key if isinstance(key, str) else None

@@ -34,19 +34,19 @@ def find_external_packages(codes: str, built_in: Collection[str]) -> Mapping[str
     installed = entry_points(group=GROUP)
     packages = {}
     for code in filter(None, (part.strip() for part in codes.split(","))):
-        found = sorted({point.value for point in installed if point.name == code})
+        package_names = sorted({point.value for point in installed if point.name == code})
         if not _is_code(code):
             raise _make_refusal(f"{code!r} must be 1 to 20 letters from a to z.")
         if code in built_in:
             raise _make_refusal(f"{code} is a network of adsunify itself; choose another code.")
-        if not found:
+        if not package_names:
             known = ", ".join(sorted({point.name for point in installed})) or "none"
             raise _make_refusal(
                 f"No installed package has an entry point {code} in the group {GROUP}. Installed: {known}."
             )
-        if len(found) > 1:
-            raise _make_refusal(f"Several packages are an adapter of {code}: {', '.join(found)}.")
-        packages[code] = found[0]
+        if len(package_names) > 1:
+            raise _make_refusal(f"Several packages are an adapter of {code}: {', '.join(package_names)}.")
+        packages[code] = package_names[0]
     return packages
 
 

@@ -20,13 +20,13 @@ class ChainProgress:
         carried: what is applied, by step key.
         undecided: the keys of steps in doubt without a verdict.
         remaining: the keys of steps that are not, or not completely, applied.
-        found: the verdicts by which steps of the last operation count as applied.
+        applied_verdicts: the verdicts by which steps of the last operation count as applied.
     """
 
     carried: Mapping[str, Carried]
     undecided: tuple[str, ...]
     remaining: tuple[str, ...]
-    found: tuple[StepVerdict, ...]
+    applied_verdicts: tuple[StepVerdict, ...]
 
 
 def read_chain_progress(
@@ -53,7 +53,7 @@ def read_chain_progress(
     by_attempt = {(verdict.step_key, verdict.attempt): verdict for verdict in verdicts}
     carried: dict[str, Carried] = {}
     undecided: list[str] = []
-    found: list[StepVerdict] = []
+    applied_verdicts: list[StepVerdict] = []
     for step in plan.steps:
         outputs, items = progress.outputs.get(step.key), dict(progress.applied_items.get(step.key, {}))
         before = plan.carried.get(step.key)
@@ -62,7 +62,7 @@ def read_chain_progress(
             outputs, items = before.outputs, {**before.items, **items}
         elif older is not None and outputs is None and older.verdict == "applied":  # found after the plan was made
             outputs, items = older.outputs, {**_get_applied_items(older), **items}
-            found.append(older)
+            applied_verdicts.append(older)
         for doubt in sorted(doubt for doubt in own_doubts if doubt[0] == step.key):
             verdict = by_attempt.get(doubt)
             if verdict is None or verdict.verdict == "undecided":
@@ -71,7 +71,7 @@ def read_chain_progress(
             applied = _get_applied_items(verdict)
             items = applied | items
             if verdict.verdict == "applied" or applied:
-                found.append(verdict)
+                applied_verdicts.append(verdict)
             if verdict.verdict == "applied" and outputs is None:
                 outputs = verdict.outputs
         if outputs is None and items:
@@ -79,7 +79,7 @@ def read_chain_progress(
         if outputs is not None or items:
             carried[step.key] = Carried(outputs, items)
     remaining = [step.key for step in plan.steps if step.key not in carried or carried[step.key].outputs is None]
-    return ChainProgress(carried, tuple(dict.fromkeys(undecided)), tuple(remaining), tuple(found))
+    return ChainProgress(carried, tuple(dict.fromkeys(undecided)), tuple(remaining), tuple(applied_verdicts))
 
 
 def _get_applied_items(verdict: StepVerdict) -> dict[int, str]:

@@ -31,12 +31,12 @@ def judge_deletion(level: Level, entity: ParsedEntity | None) -> ChangeJudgement
     """Judge a deletion; ``entity`` is None if the network does not have it any more."""
     if entity is None:
         return ChangeJudgement("applied", "it does not exist", f"The {level.label} is gone.")
-    shown = f"its status is {entity.native_status}"
+    observation = f"its status is {entity.native_status}"
     if entity.status in REMOVED_STATUSES:
-        return ChangeJudgement("applied", shown, f"The {level.label} is {entity.status}.")
+        return ChangeJudgement("applied", observation, f"The {level.label} is {entity.status}.")
     if entity.status is None:
-        return ChangeJudgement("undecided", shown, "The status that the network shows is not known.")
-    return ChangeJudgement("not_applied", shown, f"The {level.label} still exists.")
+        return ChangeJudgement("undecided", observation, "The status that the network shows is not known.")
+    return ChangeJudgement("not_applied", observation, f"The {level.label} still exists.")
 
 
 def judge_update(
@@ -48,15 +48,15 @@ def judge_update(
     if plan.action in STATUS_ACTIONS:
         return _judge_status(plan, level, entity)
     after = compare_update(network, account, step, planned, entity)
-    found = ", ".join(f"{row.member} {_describe(row)}" for row in after) or "no member that can be compared"
+    observation = ", ".join(f"{row.member} {_describe(row)}" for row in after) or "no member that can be compared"
     if after and all(row.result == "same" for row in after):
-        return ChangeJudgement("applied", found, "The values of the plan hold.")
+        return ChangeJudgement("applied", observation, "The values of the plan hold.")
     before = _compare_settings(network, account, step, level, entity, is_before=True)
     if before and all(row.result == "same" for row in before):
-        return ChangeJudgement("not_applied", found, "The values from before the change hold.")
+        return ChangeJudgement("not_applied", observation, "The values from before the change hold.")
     if all(row.result != "different" for row in after):
-        return ChangeJudgement("undecided", found, "The read does not show all values of the plan.")
-    return ChangeJudgement("undecided", found, "Neither the values of the plan nor those from before it hold.")
+        return ChangeJudgement("undecided", observation, "The read does not show all values of the plan.")
+    return ChangeJudgement("undecided", observation, "Neither the values of the plan nor those from before it hold.")
 
 
 def compare_update(
@@ -73,12 +73,12 @@ def compare_update(
 
 def _judge_status(plan: Plan, level: Level, entity: ParsedEntity) -> ChangeJudgement:
     planned = "active" if plan.action == "activate" or plan.risk == "spend" else "paused"
-    found = f"its status is {entity.native_status}"
+    observation = f"its status is {entity.native_status}"
     if entity.status == planned:
-        return ChangeJudgement("applied", found, f"The {level.label} is {planned}.")
+        return ChangeJudgement("applied", observation, f"The {level.label} is {planned}.")
     if entity.status is None:
-        return ChangeJudgement("undecided", found, "The status that the network shows is not known.")
-    return ChangeJudgement("not_applied", found, f"The {level.label} is {entity.status}, not {planned}.")
+        return ChangeJudgement("undecided", observation, "The status that the network shows is not known.")
+    return ChangeJudgement("not_applied", observation, f"The {level.label} is {entity.status}, not {planned}.")
 
 
 def _compare_settings(
@@ -98,11 +98,13 @@ def _compare_setting(
 ) -> MemberComparison:
     planned = change.before if is_before else change.after
     try:
-        found = get_display_value(network, account, setting, entity.native)
+        actual = get_display_value(network, account, setting, entity.native)
     except InvalidInput:
         reason = "The account's currency or time zone is not known."
         return MemberComparison(change.field, "unreadable", planned, None, reason)
-    return MemberComparison(change.field, "same" if is_equal(network, planned, found) else "different", planned, found)
+    return MemberComparison(
+        change.field, "same" if is_equal(network, planned, actual) else "different", planned, actual
+    )
 
 
 def _nest(changes: Json) -> dict[str, Json]:

@@ -30,21 +30,21 @@ class MemberComparison:
 
 
 def compare_members(
-    network: Network, level: Level, planned: Mapping[str, Json], found: Mapping[str, Json]
+    network: Network, level: Level, planned: Mapping[str, Json], actual: Mapping[str, Json]
 ) -> list[MemberComparison]:
     """Compare every planned member with the entity."""
     places = dict(row.partition("=")[::2] for row in level.compared)
-    return compare_parts(network, planned, found, places)
+    return compare_parts(network, planned, actual, places)
 
 
 def compare_parts(
     network: Network,
     planned: Mapping[str, Json],
-    found: Mapping[str, Json],
+    actual: Mapping[str, Json],
     places: Mapping[str, str] = MappingProxyType({}),
 ) -> list[MemberComparison]:
     """Compare every planned member with an object. ``places``: where the object has a member under another name."""
-    return [_compare_member(network, places, found, *member) for member in _list_members(planned)]
+    return [_compare_member(network, places, actual, *member) for member in _list_members(planned)]
 
 
 def is_match(comparisons: Sequence[MemberComparison]) -> bool:
@@ -69,33 +69,33 @@ def _compare_member(
     place = places.get(pointer, pointer)
     if not place:
         return MemberComparison(pointer, "unreadable", planned, None, OTHER_FORM)
-    found = get_value(entity, place, MISSING)
-    if found is MISSING:
+    actual = get_value(entity, place, MISSING)
+    if actual is MISSING:
         return MemberComparison(pointer, "unreadable", planned, None, NOT_SHOWN)
-    if is_equal(network, planned, found):
-        return MemberComparison(pointer, "same", planned, found)
-    return MemberComparison(pointer, "different", planned, found)
+    if is_equal(network, planned, actual):
+        return MemberComparison(pointer, "same", planned, actual)
+    return MemberComparison(pointer, "different", planned, actual)
 
 
-def is_equal(network: Network, planned: Json, found: Json) -> bool:
+def is_equal(network: Network, planned: Json, actual: Json) -> bool:
     """Whether a planned value and a read value are the same: numbers and instants by value, lists in any order."""
     if isinstance(planned, Mapping):
-        return isinstance(found, Mapping) and all(
-            name in found and is_equal(network, value, found[name]) for name, value in planned.items()
+        return isinstance(actual, Mapping) and all(
+            name in actual and is_equal(network, value, actual[name]) for name, value in planned.items()
         )
-    if isinstance(found, list) and not isinstance(planned, list):
+    if isinstance(actual, list) and not isinstance(planned, list):
         planned = planned.split(",") if isinstance(planned, str) else [planned]
     if isinstance(planned, list):
-        return isinstance(found, list) and _has_same_elements(network, planned, found)
-    if planned == found and isinstance(planned, bool) is isinstance(found, bool):
+        return isinstance(actual, list) and _has_same_elements(network, planned, actual)
+    if planned == actual and isinstance(planned, bool) is isinstance(actual, bool):
         return True
-    if planned in (None, "") and found in (None, ""):
+    if planned in (None, "") and actual in (None, ""):
         return True
-    texts = [_to_text(value) for value in (planned, found)]
+    texts = [_to_text(value) for value in (planned, actual)]
     if None in texts:
         return False
-    if network.time is not None and isinstance(found, str):
-        instants = [network.time.parse(value) for value in (planned, found)]
+    if network.time is not None and isinstance(actual, str):
+        instants = [network.time.parse(value) for value in (planned, actual)]
         if None not in instants:
             return instants[0] == instants[1]
     numbers = [_to_number(text) for text in texts]
@@ -104,9 +104,9 @@ def is_equal(network: Network, planned: Json, found: Json) -> bool:
     return str(texts[0]).casefold() == str(texts[1]).casefold()
 
 
-def _has_same_elements(network: Network, planned: list[Json], found: list[Json]) -> bool:
+def _has_same_elements(network: Network, planned: list[Json], actual: list[Json]) -> bool:
     """Whether two lists have the same elements in any order."""
-    rest = list(found)
+    rest = list(actual)
     for value in planned:
         position = next((index for index, other in enumerate(rest) if is_equal(network, value, other)), None)
         if position is None:

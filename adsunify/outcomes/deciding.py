@@ -116,8 +116,8 @@ def combine_decisions(
         for decision in decisions
         if decision.index is not None
     )
-    found = {item.index: item.id for item in items if item.verdict == "applied" and item.id is not None}
-    ids = [id_ for _, id_ in sorted((dict(applied_ids) | found).items())]
+    applied_by_index = {item.index: item.id for item in items if item.verdict == "applied" and item.id is not None}
+    ids = [id_ for _, id_ in sorted((dict(applied_ids) | applied_by_index).items())]
     whole: Outputs = {}
     if verdict == "applied" and ids and step.action == "create":
         whole = {step.items.output: ids if step.items.many else ids[0]}

@@ -74,9 +74,9 @@ def _build_entity(
     levels = {level.kind: level for level in (*network.levels, *network.beside)}
     operand = _read_operation(content)
     if operand is not None:
-        native, written = operand
+        native, operand_body = operand
         level = next((level for level in network.levels if level.native == native), None)
-        kind, members = native if level is None else level.kind, {native: written}
+        kind, members = native if level is None else level.kind, {native: operand_body}
     else:
         level = levels.get(step.kind)
         members = content if level is None else _find_members(level, content)
@@ -84,8 +84,8 @@ def _build_entity(
     if step.action != "create" and level is not None and entity_id is None:
         entity_id = _find_entity_id(level, content if operand is None else operand[1])
     parent_id, is_new = (None, False) if level is None else _find_parent(levels, plan, step, level, members, outputs)
-    shown = members if isinstance(members, Mapping) else {}
-    return PlannedEntity(index, kind, level, shown, entity_id, parent_id, is_new)
+    planned_members = members if isinstance(members, Mapping) else {}
+    return PlannedEntity(index, kind, level, planned_members, entity_id, parent_id, is_new)
 
 
 def _read_operation(content: Json) -> tuple[str, Mapping[str, Json]] | None:

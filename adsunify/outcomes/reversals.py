@@ -48,7 +48,7 @@ class Reversal:
         entity_id: the id of the entity, as lists show it.
         fields: field -> the value before, for an ``edit``.
         status: the unified status before, for a ``status``.
-        written: member -> the value that the operation wrote, which must still be there.
+        written_values: member -> the value that the operation wrote, which must still be there.
     """
 
     step_key: str
@@ -57,7 +57,7 @@ class Reversal:
     entity_id: str
     fields: Mapping[str, Json] = field(factory=dict)
     status: str = ""
-    written: Mapping[str, Json] = field(factory=dict)
+    written_values: Mapping[str, Json] = field(factory=dict)
 
 
 def list_reversals(
@@ -75,22 +75,29 @@ def list_reversals(
         raise _refuse(Issue("", NOT_REVERSIBLE, "No step of the operation was applied, so there is nothing to undo."))
     if plan.action == "create":
         lowest_first = sorted(created, key=lambda entity: -ENTITY_KINDS.index(entity.kind))
-        return [Reversal(one.step_key, "delete", one.kind, one.id) for one in lowest_first]
+        return [Reversal(entity.step_key, "delete", entity.kind, entity.id) for entity in lowest_first]
     if plan.action == "activate":
         return [
-            Reversal(one.step.key, "status", status.kind, status.id, status="paused", written={STATUS_MEMBER: "active"})
-            for one in reversed(applied)
-            for status in reversed(one.observed)
+            Reversal(
+                applied_step.step.key,
+                "status",
+                status.kind,
+                status.id,
+                status="paused",
+                written_values={STATUS_MEMBER: "active"},
+            )
+            for applied_step in reversed(applied)
+            for status in reversed(applied_step.observed)
         ]
     if plan.action == "edit":
         return [_reverse_edit(network, plan, applied)]
     if plan.action == "status":
-        return [_reverse_status(network, one) for one in applied]
+        return [_reverse_status(network, applied_step) for applied_step in applied]
     reason = {
         "delete": "A deletion cannot be undone.",
         "update": "A native update does not keep the values before it. Prepare another update with these values.",
     }[plan.action]
-    raise _refuse(*(Issue(f"steps.{one.step.key}", NOT_REVERSIBLE, reason) for one in applied))
+    raise _refuse(*(Issue(f"steps.{applied_step.step.key}", NOT_REVERSIBLE, reason) for applied_step in applied))
 
 
 def _refuse(*issues: Issue) -> InvalidInput:
@@ -112,7 +119,9 @@ def _reverse_status(network: Network, applied: AppliedStep) -> Reversal:
             message = f"The {level.label} had this status before."
         else:
             return Reversal(
-                *(step.key, "status", status.kind, status.id), status=earlier, written={STATUS_MEMBER: status.status}
+                *(step.key, "status", status.kind, status.id),
+                status=earlier,
+                written_values={STATUS_MEMBER: status.status},
             )
         raise _refuse(Issue(f"steps.{step.key}", NOT_REVERSIBLE, message))
     raise _refuse(Issue(f"steps.{step.key}", NOT_REVERSIBLE, "The plan does not hold the status before."))
@@ -123,34 +132,34 @@ def _join(words: Mapping[str, str]) -> str:
 
 
 def _reverse_edit(network: Network, plan: Plan, applied: Sequence[AppliedStep]) -> Reversal:
-    changed = [one for one in applied if one.step.changes]
+    changed = [applied_step for applied_step in applied if applied_step.step.changes]
     place = find_edited_entity(plan, applied)
     if not changed or place is None or len(changed) < sum(bool(step.changes) for step in plan.steps):
         message = "A part of the edit was applied, and its values before cannot be written alone."
-        raise _refuse(*(Issue(f"steps.{one.step.key}", NOT_REVERSIBLE, message) for one in applied))
+        raise _refuse(*(Issue(f"steps.{applied_step.step.key}", NOT_REVERSIBLE, message) for applied_step in applied))
     edited_kind, edited_id = place
     settings = {setting.field: setting for setting in list_settings(network, edited_kind)}
     fields: dict[str, Json] = {}
     issues: list[Issue] = []
-    for one in changed:
-        for change in one.step.changes:
+    for applied_step in changed:
+        for change in applied_step.step.changes:
             refusal = _explain_refusal(network, settings.get(change.field), change)
             if refusal is None:
                 fields[change.field] = to_edit_value(change.before)
             else:
-                issues.append(Issue(f"steps.{one.step.key}.{change.field}", NOT_REVERSIBLE, refusal))
+                issues.append(Issue(f"steps.{applied_step.step.key}.{change.field}", NOT_REVERSIBLE, refusal))
     if issues:
         raise _refuse(*issues)
-    written = {change.field: change.after for one in changed for change in one.step.changes}
-    return Reversal(changed[0].step.key, "edit", edited_kind, edited_id, fields=fields, written=written)
+    written_values = {change.field: change.after for applied_step in changed for change in applied_step.step.changes}
+    return Reversal(changed[0].step.key, "edit", edited_kind, edited_id, fields=fields, written_values=written_values)
 
 
 def find_edited_entity(plan: Plan, applied: Sequence[AppliedStep]) -> tuple[Kind, str] | None:
     """Return the entity of an edit. A write may be about an object beside it, such as Outbrain's budget."""
-    for one in applied:
+    for applied_step in applied:
         for kind in ENTITY_KINDS:
-            if one.step.kind == kind and one.step.entity is not None:
-                return kind, one.step.entity.rpartition("/")[2]
+            if applied_step.step.kind == kind and applied_step.step.entity is not None:
+                return kind, applied_step.step.entity.rpartition("/")[2]
     return next(_list_planned_entities(plan), None)
 
 

@@ -209,7 +209,9 @@ def judge_candidates(planned: PlannedEntity, candidates: Sequence[CandidateEntit
             f"More than one {label} agrees with the plan.",
         )
     if candidates:
-        different = {row.member: None for one in candidates for row in one.comparisons if row.result == "different"}
+        different = {
+            row.member: None for candidate in candidates for row in candidate.comparisons if row.result == "different"
+        }
         return CreationJudgement(
             "undecided",
             f"{len(candidates)} that differ from the plan in {', '.join(different) or 'name or time of creation'}",

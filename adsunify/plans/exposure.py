@@ -19,11 +19,11 @@ Amount = int | Literal["unbounded", "unknown"]
 """Micro-units, from 0; or ``unbounded``; or ``unknown``."""
 
 
-def add_amounts(one: Amount, other: Amount) -> Amount:
+def add_amounts(first: Amount, second: Amount) -> Amount:
     """Return the sum of two amounts. An unknown part makes the sum unknown, then an unbounded part unbounded."""
-    if isinstance(one, int) and isinstance(other, int):
-        return one + other
-    return "unknown" if "unknown" in (one, other) else "unbounded"
+    if isinstance(first, int) and isinstance(second, int):
+        return first + second
+    return "unknown" if "unknown" in (first, second) else "unbounded"
 
 
 def subtract_amounts(after: Amount, before: Amount) -> Amount:

@@ -440,12 +440,12 @@ def make_plan(
         InvalidInput: ``nothing_to_do``; there are no steps.
         ValueError: two steps have the same key, or a binding does not point to an earlier step.
     """
-    seen: set[str] = set()
+    earlier_keys: set[str] = set()
     for step in steps:
-        if step.key in seen or not seen.issuperset([binding.step for binding in step.bindings]):
+        if step.key in earlier_keys or not earlier_keys.issuperset([binding.step for binding in step.bindings]):
             raise ValueError(f"step {step.key} repeats a key or is bound to a step that does not come before it")
-        seen.add(step.key)
-    if not seen:
+        earlier_keys.add(step.key)
+    if not earlier_keys:
         raise InvalidInput((Issue("", "nothing_to_do", "There is nothing to change: the plan would have no step."),))
     return Plan(network, action, account, tuple(steps), tuple(warnings), risk)
 

@@ -29,20 +29,20 @@ def describe_refusal(plan: Plan, issues: Iterable[Issue]) -> Iterator[StaleValue
     for issue in issues:
         name = next((name for name in (issue.path, issue.path.partition(".")[2]) if name in changes), issue.path)
         change = changes.get(name)
-        found = change.after if change is not None and issue.code == "no_change" else issue.message
-        yield make_difference(plan, name, None if change is None else change.before, found)
+        present = change.after if change is not None and issue.code == "no_change" else issue.message
+        yield make_difference(plan, name, None if change is None else change.before, present)
 
 
-def make_difference(plan: Plan, member: str, planned: Json, found: Json) -> StaleValue:
+def make_difference(plan: Plan, member: str, planned: Json, present: Json) -> StaleValue:
     """Make the difference of a member of the entity that an edit changes."""
     edit = plan.edit or {}
-    return StaleValue(edit["kind"], edit["entityId"], member, planned, found)
+    return StaleValue(edit["kind"], edit["entityId"], member, planned, present)
 
 
-def _compare_members(plan: Plan, planned: Mapping[str, Json], found: Mapping[str, Json]) -> Iterator[StaleValue]:
-    for member in dict.fromkeys((*planned, *found)):
-        if to_comparable(planned.get(member)) != to_comparable(found.get(member)):
-            yield make_difference(plan, member, planned.get(member), found.get(member))
+def _compare_members(plan: Plan, planned: Mapping[str, Json], present: Mapping[str, Json]) -> Iterator[StaleValue]:
+    for member in dict.fromkeys((*planned, *present)):
+        if to_comparable(planned.get(member)) != to_comparable(present.get(member)):
+            yield make_difference(plan, member, planned.get(member), present.get(member))
 
 
 def _list_values_before(plan: Plan) -> dict[str, Json]:

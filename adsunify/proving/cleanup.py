@@ -35,7 +35,7 @@ async def clean_up(proof: Proof) -> None:
     proof.report.leftovers.clear()
     doubtful = await writes.recover_writes(proof, proof.report.operations)
     cleanup = _Cleanup(proof)
-    remaining = sorted(proof.created, key=lambda one: -ENTITY_KINDS.index(one.kind))
+    remaining = sorted(proof.created, key=lambda entity: -ENTITY_KINDS.index(entity.kind))
     for _ in range(MAX_ROUNDS):
         for entity in remaining:
             if entity.id not in proof.deleted:
@@ -114,4 +114,4 @@ class _Cleanup:
 
     def _list_parents(self, entity: ProofEntity) -> list[ProofEntity]:
         parent_kind = get_level(self.proof.network, entity.kind).parent_kind
-        return [one for one in self.proof.created if one.kind == parent_kind]
+        return [parent for parent in self.proof.created if parent.kind == parent_kind]

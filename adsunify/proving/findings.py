@@ -90,21 +90,21 @@ class ProofReport:
         """Record a fact that the network confirmed, with the value that it showed."""
         self.findings.append(Finding(fact, "confirmed", value, value))
 
-    def contradict(self, fact: str, expected: Json, found: Json, reason: str = "") -> None:
+    def contradict(self, fact: str, expected: Json, actual: Json, reason: str = "") -> None:
         """Record a fact that the network contradicted."""
-        self.findings.append(Finding(fact, "contradicted", expected, found, reason))
+        self.findings.append(Finding(fact, "contradicted", expected, actual, reason))
 
     def skip(self, fact: str, reason: str) -> None:
         """Record a fact that could not be tested."""
         self.findings.append(Finding(fact, "not_tested", reason=reason))
 
-    def compare(self, fact: str, expected: Json, found: Json, reason: str = "") -> bool:
+    def compare(self, fact: str, expected: Json, actual: Json, reason: str = "") -> bool:
         """Record whether the network showed the expected value, and return it."""
-        is_same: bool = expected == found
+        is_same: bool = expected == actual
         if is_same:
-            self.confirm(fact, found)
+            self.confirm(fact, actual)
         else:
-            self.contradict(fact, expected, found, reason)
+            self.contradict(fact, expected, actual, reason)
         return is_same
 
     def select(self, verdict: Verdict) -> list[Finding]:
@@ -130,7 +130,9 @@ class ProofReport:
             "cases": list(self.cases),
             "withheld": list(self.withheld),
             "objects": list(self.objects),
-            "leftovers": [{"kind": one.kind, "id": one.id, "reason": one.reason} for one in self.leftovers],
+            "leftovers": [
+                {"kind": leftover.kind, "id": leftover.id, "reason": leftover.reason} for leftover in self.leftovers
+            ],
         }
 
 

@@ -66,7 +66,7 @@ class ActivationGuard:
 def make_guard(adapter: Adapter, account: Account) -> ActivationGuard:
     """Make the guard of a network from its levels and from the plans that set a status."""
     network = adapter.network
-    members = [one for level in network.levels for one in _list_active_members(level)]
+    members = [member for level in network.levels for member in _list_active_members(level)]
     unpausable = [
         f"/{level.path}"
         for level in network.levels

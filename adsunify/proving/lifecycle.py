@@ -68,7 +68,7 @@ async def _check_created_entity(proof: Proof, created: ProofEntity, brief: Campa
     if created.kind == "campaign" and entity.name is not None:
         proof.report.compare(f"{fact}.name", brief.name, entity.name)
     _check_initial_status(proof, fact, level, entity.status, entity.native_status)
-    parents = [one.id for one in proof.created if one.kind == level.parent_kind]
+    parents = [parent.id for parent in proof.created if parent.kind == level.parent_kind]
     if len(parents) == 1 and entity.parent_id is not None:
         proof.report.compare(f"{fact}.parent", parents[0], entity.parent_id)
     if not level.catalog:
@@ -114,13 +114,13 @@ async def _check_amounts(proof: Proof, fact: str, created: ProofEntity, brief: C
         proof.report.compare(f"{fact}.startAt", expected_start, start["value"])
 
 
-def _describe_start(proof: Proof, start: str, shown: str) -> str:
+def _describe_start(proof: Proof, start: str, setting_text: str) -> str:
     """Return the start of the brief in the form in which the settings show it: a day of the account, or an instant."""
-    wanted = parse_instant(start, "schedule.startAt")
-    if len(shown) == len("2026-01-01"):
-        local = to_account_time(proof.account, wanted) or wanted
+    planned_start = parse_instant(start, "schedule.startAt")
+    if len(setting_text) == len("2026-01-01"):
+        local = to_account_time(proof.account, planned_start) or planned_start
         return str(local.date())
-    return shown if parse_instant(shown, "startAt") == wanted else start
+    return setting_text if parse_instant(setting_text, "startAt") == planned_start else start
 
 
 def _to_decimal(value: Json) -> Json:
@@ -181,9 +181,9 @@ async def _edit_entity(proof: Proof, created: ProofEntity, changes: Mapping[str,
     after = await read_fields(proof, f"{fact}.after", created)
     for name, value in changes.items():
         if name in after:
-            shown = after[name]["value"]
-            same = is_equal(proof.network, value, shown)
-            proof.report.compare(f"{fact}.{name}.value", value, value if same else shown)
+            current = after[name]["value"]
+            same = is_equal(proof.network, value, current)
+            proof.report.compare(f"{fact}.{name}.value", value, value if same else current)
 
 
 # -- refusals -----------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ async def check_unknown_entity(proof: Proof) -> None:
 
 def _make_missing_id(proof: Proof) -> str | None:
     """Return the id of a created campaign with other last digits."""
-    known = next((one.id for one in proof.created if one.kind == "campaign"), None)
+    known = next((entity.id for entity in proof.created if entity.kind == "campaign"), None)
     if known is None:
         return None
     digits = [position for position, letter in enumerate(known) if letter.isdigit()][-3:]

@@ -136,7 +136,7 @@ class Proof:
         """Write down an operation before it is executed, so that a later proof can clean up after this one."""
         self.report.operations.append(operation_id)
         self.folder.mkdir(parents=True, exist_ok=True)
-        existing = sorted([one.kind, one.id] for one in self.existing)
+        existing = sorted([entity.kind, entity.id] for entity in self.existing)
         text = dumps({"accountId": self.account_id, "operations": self.report.operations, "existing": existing})
         draft = self.folder / f"{OPERATIONS_FILE}.new"
         draft.write_text(text + "\n")

@@ -28,15 +28,15 @@ REPORT_PAUSE_SECONDS = 1.0
 
 async def check_account(proof: Proof) -> None:
     """Read the accounts of the login again, and compare the one of the proof with the store."""
-    found = await proof.read("account", "accounts", {}, proof.adapter.reads.discover_accounts())
-    if found is None:
+    accounts = await proof.read("account", "accounts", {}, proof.adapter.reads.discover_accounts())
+    if accounts is None:
         return
-    ids = [account.native_id for account in found]
-    shown = next((account for account in found if account.native_id == proof.account.native_id), None)
+    ids = [account.native_id for account in accounts]
+    own_account = next((account for account in accounts if account.native_id == proof.account.native_id), None)
     proof.report.compare("account.id", 1, ids.count(proof.account.native_id), "How often the login lists the account.")
-    if shown is not None:
-        proof.report.compare("account.currency", proof.account.currency, shown.currency)
-        proof.report.compare("account.timezone", proof.account.timezone, shown.timezone)
+    if own_account is not None:
+        proof.report.compare("account.currency", proof.account.currency, own_account.currency)
+        proof.report.compare("account.timezone", proof.account.timezone, own_account.timezone)
 
 
 async def check_lists(proof: Proof) -> None:

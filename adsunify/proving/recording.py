@@ -64,7 +64,7 @@ class CaseWriter:
                 "extras": dict(self.account.extras),
             },
             "input": dict(members),
-            "exchange": [_exchange_to_json(one) for one in exchanges],
+            "exchange": [_exchange_to_json(exchange) for exchange in exchanges],
         }
         self.redactor.secrets |= {*await self.read_secrets()}
         redacted = self.redactor.redact(loads(dumps(whole)), hides_names=kind != "outcome")

@@ -85,7 +85,7 @@ class Redactor:
         return self._replace(value)
 
     def _replace(self, text: str) -> str:
-        for value, replacement in sorted(self.replaced.items(), key=lambda one: -len(one[0])):
+        for value, replacement in sorted(self.replaced.items(), key=lambda pair: -len(pair[0])):
             if not value.startswith("name "):  # the longest first: a secret may be a part of another one
                 for form in {value, quote(value, safe=""), quote_plus(value)}:
                     text = text.replace(form, replacement)

@@ -166,9 +166,9 @@ async def _block_activations(proof: Proof) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for one in await guardrails.list_guardrails(proof.service, proof.actor):
-            if (one["name"], one["scope"]) == (created["name"], created["scope"]):
-                await guardrails.delete_guardrail(proof.service, proof.actor, guardrail_id=one["id"])
+        for guardrail in await guardrails.list_guardrails(proof.service, proof.actor):
+            if (guardrail["name"], guardrail["scope"]) == (created["name"], created["scope"]):
+                await guardrails.delete_guardrail(proof.service, proof.actor, guardrail_id=guardrail["id"])
 
 
 def _finish(proof: Proof, folder: Path) -> None:

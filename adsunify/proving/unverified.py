@@ -65,16 +65,17 @@ def judge_unverified_facts(report: ProofReport, headers: Collection[str]) -> lis
 
 
 def _judge(report: ProofReport, headers: Collection[str], name: str, fact: str) -> Finding:
-    row = next((one for one in EVIDENCE if one.network == report.network and one.words in fact), None)
+    rows = (row for row in EVIDENCE if row.network == report.network and row.words in fact)
+    row = next(rows, None)
     if row is None:
         return Finding(name, "not_tested", reason=NOT_READ)
     if row.header:
         if row.header in headers:
             return Finding(name, "confirmed", row.header, row.header)
         return Finding(name, "contradicted", row.header, None, "No response has this header.")
-    evidence = [one for one in report.findings if one.fact == row.fact]
+    evidence = [finding for finding in report.findings if finding.fact == row.fact]
     for verdict in ("contradicted", "confirmed"):
-        if any(one.verdict == verdict for one in evidence):
+        if any(finding.verdict == verdict for finding in evidence):
             return Finding(name, verdict, reason=f"The check {row.fact} shows it.")
     return Finding(name, "not_tested", reason=f"The check {row.fact} was not made.")
 

@@ -93,7 +93,9 @@ async def execute(proof: Proof, fact: str, operation_id: str) -> Execution:
     execution = Execution(operation_id, record.status, record.read_plan(), attempts, error)
     _note_created(proof, serializers.operation_to_json(proof.service, record, attempts))
     proof.deleted |= _list_deleted_ids(proof, execution.plan, _list_applied_keys(attempts))
-    await _record_writes(proof, fact, execution, [one for one in exchanges if one.request.kind == "write"])
+    await _record_writes(
+        proof, fact, execution, [exchange for exchange in exchanges if exchange.request.kind == "write"]
+    )
     return execution
 
 
@@ -111,7 +113,11 @@ def _list_deleted_ids(proof: Proof, plan: Plan, applied: Collection[str]) -> set
 
 
 def _list_applied_keys(attempts: Sequence[StepAttempt]) -> set[str]:
-    return {one.receipt.key for one in attempts if one.receipt is not None and one.receipt.state == "applied"}
+    return {
+        attempt.receipt.key
+        for attempt in attempts
+        if attempt.receipt is not None and attempt.receipt.state == "applied"
+    }
 
 
 async def _execute_to_the_end(proof: Proof, operation_id: str) -> str:
@@ -151,7 +157,7 @@ async def recover_writes(proof: Proof, operation_ids: Sequence[str]) -> list[Dou
             proof.deleted |= _list_deleted_ids(proof, plan, _list_applied_keys(attempts))
             for verdict in await read_verdicts(proof.service, proof.actor, operation_id):
                 _note_verdict(proof, operation_id, plan, verdict)
-            if all((operation_id, one.key) in proof.decided for one in attempts if _is_in_doubt(one)):
+            if all((operation_id, attempt.key) in proof.decided for attempt in attempts if _is_in_doubt(attempt)):
                 continue
             inspection = await run_inspection(proof.service, proof.actor, operation_id)
         except AdsunifyError as problem:
@@ -188,8 +194,14 @@ def _list_doubtful_creations(
     plan = inspection.record.read_plan()
     if plan.action != "create":
         return
-    outputs = {one.receipt.key: one.receipt.outputs for one in attempts if one.receipt and one.is_applied}
-    outputs |= {one.step.key: one.verdict.outputs for one in inspection.steps if one.verdict is not None}
+    outputs = {
+        attempt.receipt.key: attempt.receipt.outputs for attempt in attempts if attempt.receipt and attempt.is_applied
+    }
+    outputs |= {
+        step_inspection.step.key: step_inspection.verdict.outputs
+        for step_inspection in inspection.steps
+        if step_inspection.verdict is not None
+    }
     for inspected in inspection.steps:
         if inspected.verdict is None or (inspection.record.id, inspected.step.key) in proof.decided:
             continue
@@ -236,12 +248,14 @@ async def _record_writes(proof: Proof, fact: str, execution: Execution, writes: 
         elif receipt.state == "throttled":
             proof.report.skip(name, "The network asked to wait.")
         else:
-            found = receipt.error.message if receipt.error is not None else None
+            error_message = receipt.error.message if receipt.error is not None else None
             reason = f"The step is {receipt.state}; the network answered {receipt.http_status}."
-            proof.report.contradict(name, _describe_expected_response(step), found, reason)
+            proof.report.contradict(name, _describe_expected_response(step), error_message, reason)
     if not receipts:
         proof.report.contradict(fact, "a write", None, execution.error or "Nothing was sent.")
-    for receipt, exchange in zip([one for one in receipts if one.http_status is not None], writes, strict=False):
+    for receipt, exchange in zip(
+        [receipt for receipt in receipts if receipt.http_status is not None], writes, strict=False
+    ):
         step = execution.plan.steps[receipt.step_index]
         members = {"step": _make_sent_step(step, exchange)}
         await proof.cases.add(f"{fact} {step.key} {receipt.state}", "outcome", members, [exchange])

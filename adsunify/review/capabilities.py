@@ -84,16 +84,16 @@ def _list_formats(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
 def _describe_requirements(format_: Format) -> Iterator[str]:
     """Yield the members that a brief of this format needs beyond those of every brief."""
     groups: dict[str, list[str]] = {}
-    seen = set()
+    named_members = set()
     always = {row.path for row in format_.inputs if row.requirement == "required" and row.is_exempt is None}
     for row in format_.inputs:
         words = row.path + _describe_subset(row.goals, format_.goals) + _describe_subset(row.periods, format_.periods)
         if (
             row.requirement == "required"
-            and words not in seen
+            and words not in named_members
             and not any(row.path in paths for paths in groups.values())
         ):
-            seen.add(words)
+            named_members.add(words)
             yield words if row.path in always else f"{words} ({row.reason})"
         elif row.requirement in ("one", "any") and row.path not in groups.setdefault(row.group, []):
             groups[row.group].append(row.path)

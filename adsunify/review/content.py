@@ -73,7 +73,7 @@ def describe_content(plan: Mapping[str, Any]) -> dict[Subject, list[Fact]]:
     )
     plain_first = sorted(facts, key=lambda fact: not fact.is_plain)
     by_subject = {subject: [fact for fact in plain_first if fact.subject == subject] for subject in SUBJECTS}
-    return {subject: found for subject, found in by_subject.items() if found}
+    return {subject: own_facts for subject, own_facts in by_subject.items() if own_facts}
 
 
 def _find_facts(value: Json, names: tuple[str, ...]) -> Iterator[Fact]:

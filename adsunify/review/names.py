@@ -101,8 +101,8 @@ def find_similar_candidates(text: str, candidates: Sequence[NameCandidate]) -> l
         names = {candidate.id, candidate.label, *candidate.names}
         for name in names | {name.partition(":")[2] for name in names}:
             by_name[name.casefold()].append(candidate)
-    wanted = text.casefold()
-    similar = wanted if wanted in by_name else find_similar(wanted, filter(None, by_name))
+    folded = text.casefold()
+    similar = folded if folded in by_name else find_similar(folded, filter(None, by_name))
     return [] if similar is None else by_name[similar]
 
 

@@ -168,12 +168,12 @@ class World:
 
         Entities that are younger than `list_delay` are left out.
         """
-        shown = self.now - self.list_delay
+        latest_creation = self.now - self.list_delay
         return [
             entity
             for entity in self._stored_entities.values()
             if entity.kind == kind and account in (None, entity.account) and parent in (None, entity.parent)
-            if entity.created_at <= shown
+            if entity.created_at <= latest_creation
         ]
 
     def list_lineages(self, account: str, kinds: Sequence[str]) -> list[Lineage]:

@@ -50,13 +50,13 @@ class Resumption:
         record: the last operation of the chain.
         plan: the plan of the operation that carries on with it.
         end: the chain as it was read.
-        found: the entities that verdicts found.
+        found_entities: the entities that verdicts found.
     """
 
     record: OperationRecord
     plan: Plan
     end: ChainEnd
-    found: tuple[FoundEntities, ...]
+    found_entities: tuple[FoundEntities, ...]
 
     def make_draft(self, plan: Plan) -> OperationDraft:
         """Return the operation to be prepared, with this plan."""
@@ -144,7 +144,7 @@ async def save_resumption(
     (plan,) = await check_plans(service, actor, record.account_id, [resumption.plan], chain_id=resumption.end.chain_id)
     store = service.store
     draft = resumption.make_draft(plan)
-    saved = await store.write(prepare_resumption, actor, draft, resumption.found, store.clock, idempotency)
+    saved = await store.write(prepare_resumption, actor, draft, resumption.found_entities, store.clock, idempotency)
     if saved.is_replay:
         return await _read_replay(service, actor, saved.operation_ids, many=False)
     ((record, plan),) = saved.created

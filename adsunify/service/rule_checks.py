@@ -220,7 +220,7 @@ async def _find_full_windows(
 
 
 def _make_window_breach(rule: Guardrail, window: WindowBreach) -> Breach:
-    return Breach(rule, f"perWindow.{window.limit}", window.allowed, window.asked, window.room, window.used)
+    return Breach(rule, f"perWindow.{window.limit}", window.allowed, window.amount, window.room, window.used)
 
 
 # -- executing ----------------------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def _record_change(
     """Record a change of an alert in the ledger."""
     alert = after or before
     assert alert is not None
-    states = [None if one is None else {"version": one.version, **one.to_json()} for one in (before, after)]
+    states = [None if state is None else {"version": state.version, **state.to_json()} for state in (before, after)]
     entry = LedgerEntry(alert.workspace_id, actor, "alert", alert.id, before=states[0], after=states[1])
     record_entry(connection, entry, clock)
 
@@ -238,7 +238,7 @@ def save_evaluation(
     reported = {(row.entity_id, row.period): row for row in _LIST_BREACHES.fetch_all(connection, pair)}
     due = [
         key
-        for key in sorted(evaluation.breaches, key=lambda one: (one[1], one[0]))
+        for key in sorted(evaluation.breaches, key=lambda breach_key: (breach_key[1], breach_key[0]))
         if key not in reported or (not reported[key].open and reported[key].told_on < today)
     ]
     _end_breaches(connection, evaluation, reported, pair, today)
@@ -298,7 +298,7 @@ def _make_event(
         "entityId": None if alert.level == "account" else entity_id,
         "currency": alert.currency,
         "allowed": breach.allowed,
-        "found": breach.found,
+        "found": breach.actual,
         "day": breach.day,
         "asOf": as_of,
     }

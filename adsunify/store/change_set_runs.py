@@ -44,14 +44,15 @@ class Replaced:
 class PlannedMember:
     """A member whose operation is to be stored.
 
-    ``found``: the entities that verdicts found, of a resumption. ``replaced``: the operation that is cancelled.
+    ``found_entities``: the entities that verdicts found, of a resumption. ``replaced``: the operation that is
+    cancelled.
     """
 
     n: int
     key: str
     draft: OperationDraft
     exposure: Mapping[str, Json]
-    found: Sequence[FoundEntities] = ()
+    found_entities: Sequence[FoundEntities] = ()
     replaced: Replaced | None = None
 
 
@@ -202,7 +203,7 @@ def insert_operations(
     prepared = operations.prepare_operations(connection, actor, [member.draft for member in planned], clock)
     for member, (stored, _) in zip(planned, prepared.created, strict=True):
         if member.draft.resumes is not None:
-            link_resumption(connection, member.draft, stored.id, member.found, clock)
+            link_resumption(connection, member.draft, stored.id, member.found_entities, clock)
         if member.replaced is not None and member.replaced.cell is not None:
             launch_id, key = member.replaced.cell
             launches.set_cell_operations(connection, launch_id, {key: stored.id})

@@ -120,7 +120,7 @@ _OF_LAUNCH = Statement(
 _LONG_COLUMNS = ("task", "plan", "draft")
 _IS_PLANNED = change_set_members.c.plan.is_not(None).label("is_planned")
 _MEMBER_COLUMNS = [
-    *(change_set_members.c[one.name] for one in fields(MemberRecord) if one.name in change_set_members.c),
+    *(change_set_members.c[field.name] for field in fields(MemberRecord) if field.name in change_set_members.c),
     _IS_PLANNED,
 ]
 _OF_CHANGE_SET = change_set_members.c.change_set_id == bindparam("of_change_set")
@@ -173,7 +173,7 @@ def create_change_set(
                 f"The change set {latest.id} of this launch is {latest.status}. Execute or cancel it first.",
                 code="run_open",
             )
-    row = {one.name: getattr(record, one.name) for one in fields(ChangeSetRecord)}
+    row = {field.name: getattr(record, field.name) for field in fields(ChangeSetRecord)}
     _INSERT.execute_each(connection, [row | {"lease_until": now + lease}])
     if record.launch_id is not None:
         launches.set_change_set(connection, record.launch_id, record.id, now)
@@ -315,6 +315,6 @@ def _read_record(connection: Connection, change_set_id: str, now: int) -> Change
 
 
 def _make_record(row: Any, now: int) -> ChangeSetRecord:
-    record = ChangeSetRecord(**{one.name: getattr(row, one.name) for one in fields(ChangeSetRecord)})
+    record = ChangeSetRecord(**{field.name: getattr(row, field.name) for field in fields(ChangeSetRecord)})
     is_over = record.status == "prepared" and record.expires_at is not None and record.expires_at <= now
     return evolve(record, status="expired") if is_over else record

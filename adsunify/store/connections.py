@@ -400,9 +400,9 @@ def get_whole_connection(connection: Connection, actor: Actor, connection_id: st
 
 def list_connections(connection: Connection, actor: Actor) -> list[tuple[ConnectionRecord, list[AccountRecord]]]:
     """Return the connections that the actor may see, oldest first, each with those of its accounts."""
-    found = list_accounts(connection, actor)
+    accounts = list_accounts(connection, actor)
     rows = connection.execute(_CONNECTIONS, {"of_workspace": actor.workspace_id}).all()
-    pairs = [(row, [account for account in found if account.connection_id == row.id]) for row in rows]
+    pairs = [(row, [account for account in accounts if account.connection_id == row.id]) for row in rows]
     return [
         (ConnectionRecord(**row._mapping), account_records)
         for row, account_records in pairs

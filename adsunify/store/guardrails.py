@@ -237,7 +237,7 @@ def _record_change(
     """Record a change of a rule in the ledger."""
     rule = after or before
     assert rule is not None
-    states = [None if one is None else {"version": one.version, **one.to_json()} for one in (before, after)]
+    states = [None if state is None else {"version": state.version, **state.to_json()} for state in (before, after)]
     entry = LedgerEntry(actor.workspace_id, actor, "guardrail", rule.id, before=states[0], after=states[1])
     record_entry(connection, entry, clock)
 

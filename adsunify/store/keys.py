@@ -63,7 +63,7 @@ class KeyCredentials:
 
 
 _INSERT = Statement(insert(api_keys))
-_COLUMNS = [api_keys.c[one.name] for one in fields(KeyRecord)]
+_COLUMNS = [api_keys.c[field.name] for field in fields(KeyRecord)]
 _LIST = (
     select(*_COLUMNS)
     .where(api_keys.c.workspace_id == bindparam("of_workspace"))
@@ -73,7 +73,7 @@ _GET = select(*_COLUMNS).where(
     api_keys.c.id == bindparam("the_id"), api_keys.c.workspace_id == bindparam("of_workspace")
 )
 _FIND = Statement(
-    select(*(api_keys.c[one.name] for one in fields(KeyCredentials) if one.name != "role"), memberships.c.role)
+    select(*(api_keys.c[field.name] for field in fields(KeyCredentials) if field.name != "role"), memberships.c.role)
     .join(
         memberships,
         (memberships.c.user_id == api_keys.c.user_id) & (memberships.c.workspace_id == api_keys.c.workspace_id),

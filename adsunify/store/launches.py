@@ -71,7 +71,7 @@ _PAGE = Statement(
     .order_by(launches.c.created_at.desc(), launches.c.id.desc())
     .limit(bindparam("at_most"))
 )
-_CELL_COLUMNS = [launch_cells.c[one.name] for one in fields(CellRecord)]
+_CELL_COLUMNS = [launch_cells.c[field.name] for field in fields(CellRecord)]
 _LIST_CELLS = Statement(
     select(*_CELL_COLUMNS).where(launch_cells.c.launch_id == bindparam("of_launch")).order_by(launch_cells.c.n)
 )
@@ -105,9 +105,10 @@ def create_launch(
     connection: Connection, actor: Actor, launch: LaunchRecord, cells: Sequence[CellRecord], clock: Clock
 ) -> None:
     """Store a launch with its cells."""
-    _INSERT.execute_each(connection, [{one.name: getattr(launch, one.name) for one in fields(LaunchRecord)}])
+    _INSERT.execute_each(connection, [{field.name: getattr(launch, field.name) for field in fields(LaunchRecord)}])
     rows = [
-        {"launch_id": launch.id, **{one.name: getattr(cell, one.name) for one in fields(CellRecord)}} for cell in cells
+        {"launch_id": launch.id, **{field.name: getattr(cell, field.name) for field in fields(CellRecord)}}
+        for cell in cells
     ]
     _INSERT_CELL.execute_each(connection, rows)
     after = {"name": launch.name, "cells": len(cells)}

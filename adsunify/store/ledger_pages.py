@@ -137,9 +137,9 @@ def list_newest_rows(
     }
     last = _FIND_LAST_EXAMINED.fetch_one_or_none(connection, values)
     last_place = (filter_.since, "") if last is None else (last.created_at, last.id)
-    found = _SELECT_NEWEST.fetch_all(connection, {**values, "last_time": last_place[0], "last_id": last_place[1]})
-    rows = [LedgerRow(*row) for row in found[:limit]]
-    if len(found) > limit:
+    newest_rows = _SELECT_NEWEST.fetch_all(connection, {**values, "last_time": last_place[0], "last_id": last_place[1]})
+    rows = [LedgerRow(*row) for row in newest_rows[:limit]]
+    if len(newest_rows) > limit:
         return rows, (rows[-1].created_at, rows[-1].id)
     return rows, None if last is None else last_place
 

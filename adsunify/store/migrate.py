@@ -111,7 +111,11 @@ def list_migrations() -> list[Migration]:
 
 def find_oldest_version(migrations: Sequence[Migration], version: str) -> str:
     """Return the oldest version of the schema whose servers may use a database of ``version``."""
-    return max(one.version for one in migrations if one.kind == "contracting" and one.version <= version)
+    return max(
+        migration.version
+        for migration in migrations
+        if migration.kind == "contracting" and migration.version <= version
+    )
 
 
 def run_migrations(connection: Connection, before: SchemaState, migrations: Sequence[Migration]) -> None:

@@ -168,7 +168,7 @@ class OperationRecord:
 # -- statements ---------------------------------------------------------------------------------------------------
 
 _INSERT = Statement(insert(operations))
-_SHARED_COLUMNS = [one.name for one in fields(OperationRecord) if one.name in operations.c]
+_SHARED_COLUMNS = [field.name for field in fields(OperationRecord) if field.name in operations.c]
 LISTED_COLUMNS = [column for column in operations.c if column.name != "plan"]
 """The columns of a record without its plan, as lists read them."""
 _PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # stays compressed until it is read

@@ -72,7 +72,7 @@ def prepare_resumption(
     connection: Connection,
     actor: Actor,
     draft: OperationDraft,
-    found: Sequence[FoundEntities],
+    found_entities: Sequence[FoundEntities],
     clock: Clock,
     idempotency: Idempotency | None = None,
 ) -> PreparedOperations:
@@ -82,23 +82,27 @@ def prepare_resumption(
         connection: the connection.
         actor: who prepares it.
         draft: the operation; ``draft.resumes`` is what it carries on with, as it was read.
-        found: the entities that verdicts found. They count as created by their steps from now on.
+        found_entities: the entities that verdicts found. They count as created by their steps from now on.
         clock: the clock.
         idempotency: the caller's idempotency key.
 
     Raises:
-        Conflict: ``already_resumed``; ``outcome_undecided`` if another operation has created an entity in ``found``; or
-            the key is bound to another request.
+        Conflict: ``already_resumed``; ``outcome_undecided`` if another operation has created an entity in
+            ``found_entities``; or the key is bound to another request.
         ChainMoved: the chain was changed after it was read.
     """
     prepared = prepare_operations(connection, actor, [draft], clock, idempotency)
     if not prepared.is_replay:
-        link_resumption(connection, draft, prepared.operation_ids[0], found, clock)
+        link_resumption(connection, draft, prepared.operation_ids[0], found_entities, clock)
     return prepared
 
 
 def link_resumption(
-    connection: Connection, draft: OperationDraft, operation_id: str, found: Sequence[FoundEntities], clock: Clock
+    connection: Connection,
+    draft: OperationDraft,
+    operation_id: str,
+    found_entities: Sequence[FoundEntities],
+    clock: Clock,
 ) -> None:
     """Bind a stored operation to the one that it carries on with. Arguments and errors: :func:`prepare_resumption`."""
     end = draft.resumes
@@ -117,11 +121,11 @@ def link_resumption(
     verdicts_by_operation = {id_: list_verdicts(connection, id_) for id_ in chain}
     if (_count_receipts(chain), hash_verdicts(verdicts_by_operation)) != (end.receipt_count, end.verdict_digest):
         raise ChainMoved
-    if any(step.created for step in found):
+    if any(step.created for step in found_entities):
         account = _GET_ACCOUNT.fetch_one(connection, {"the_account": draft.account_id})
-        for step in sorted(found, key=lambda step: (step.operation_id, step.n)):
-            made = (step.operation_id, step.n, step.created, clock.now())
-            if record_created(connection, account.network, account.native_id, *made):
+        for step in sorted(found_entities, key=lambda step: (step.operation_id, step.n)):
+            creation = (step.operation_id, step.n, step.created, clock.now())
+            if record_created(connection, account.network, account.native_id, *creation):
                 raise Conflict(
                     f"The entity that was found for step {step.step_key} belongs to another operation by now. Inspect "
                     "this operation again.",

@@ -49,7 +49,11 @@ class UpgradePlan:
     @property
     def contracting(self) -> Sequence[Migration]:
         """The migrations before which servers of older versions must be stopped. An empty database has no servers."""
-        return [] if self.version is None else [one for one in self.migrations if one.kind == "contracting"]
+        return (
+            []
+            if self.version is None
+            else [migration for migration in self.migrations if migration.kind == "contracting"]
+        )
 
 
 def plan_upgrade(state: SchemaState) -> UpgradePlan:
@@ -61,7 +65,7 @@ def plan_upgrade(state: SchemaState) -> UpgradePlan:
     if not state.is_outdated and (mismatch := state.explain_mismatch()) is not None:
         raise StoreError(mismatch)
     migrations = list_migrations()
-    pending = [one for one in migrations if one.version > (state.version or "")]
+    pending = [migration for migration in migrations if migration.version > (state.version or "")]
     oldest = state.oldest_version or find_oldest_version(migrations, HEAD_VERSION)
     return UpgradePlan(state.version, HEAD_VERSION, pending, oldest)
 
@@ -97,11 +101,11 @@ async def upgrade_schema(store: Store, *, run_contracting: bool) -> None:
 
 def _take_batch(migrations: Sequence[Migration]) -> Sequence[Migration]:
     """Return the first migrations that run in one transaction, or the first one if it runs in none."""
-    return list(takewhile(lambda one: one.in_transaction, migrations)) or migrations[:1]
+    return list(takewhile(lambda migration: migration.in_transaction, migrations)) or migrations[:1]
 
 
 def _contracting_error(plan: UpgradePlan) -> StoreError:
-    versions = ", ".join(one.version for one in plan.contracting)
+    versions = ", ".join(migration.version for migration in plan.contracting)
     return StoreError(
         f"The database is at migration {plan.version}, and this version of adsunify needs {plan.head_version}. Servers "
         f"of older versions cannot use the database after migration {versions}. Stop all servers and workers before "

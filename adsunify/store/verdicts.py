@@ -55,7 +55,7 @@ class OpenAttempt:
     verdict: StepVerdict | None
 
 
-def save_verdicts(connection: Connection, operation_id: str, given: Sequence[StepVerdict], clock: Clock) -> None:
+def save_verdicts(connection: Connection, operation_id: str, new_verdicts: Sequence[StepVerdict], clock: Clock) -> None:
     """Add verdicts of an operation, all with the present time."""
     at = clock.now()
     rows = [
@@ -72,7 +72,7 @@ def save_verdicts(connection: Connection, operation_id: str, given: Sequence[Ste
             "settled_by": verdict.settled_by,
             "at": at,
         }
-        for verdict in given
+        for verdict in new_verdicts
     ]
     _INSERT.execute_each(connection, rows)
 
@@ -90,9 +90,16 @@ def hash_verdicts(verdicts_by_operation: Mapping[str, Iterable[StepVerdict]]) ->
     """Return a digest of verdicts by operation. It does not depend on the reasons and the evidence."""
     return hash_json(
         [
-            [id_, one.step_key, one.attempt, one.verdict, dict(one.outputs), [item.to_json() for item in one.items]]
-            for id_, given in verdicts_by_operation.items()
-            for one in sorted(given, key=lambda one: (one.step_key, one.attempt))
+            [
+                id_,
+                verdict.step_key,
+                verdict.attempt,
+                verdict.verdict,
+                dict(verdict.outputs),
+                [item.to_json() for item in verdict.items],
+            ]
+            for id_, verdicts in verdicts_by_operation.items()
+            for verdict in sorted(verdicts, key=lambda verdict: (verdict.step_key, verdict.attempt))
         ]
     )
 
@@ -108,7 +115,7 @@ def list_open_attempts(
             connection, {"of_workspace": account.workspace_id, "of_account": account.id, "the_id": operation_id}
         )
     ]
-    given = {
+    latest_verdicts = {
         (id_, verdict.step_key, verdict.attempt): verdict
         for id_ in dict.fromkeys(row.operation_id for row in rows)
         for verdict in list_verdicts(connection, id_)
@@ -117,7 +124,7 @@ def list_open_attempts(
         OpenAttempt(
             row.request,
             next(step for step in loads(row.plan)["steps"] if step["key"] == row.key),
-            given.get((row.operation_id, row.key, row.attempt)),
+            latest_verdicts.get((row.operation_id, row.key, row.attempt)),
         )
         for row in rows
     ]

@@ -128,7 +128,7 @@ def _record_change(
     """Record a change of a subscription in the ledger."""
     record = after or before
     assert record is not None
-    states = [None if one is None else _state_to_json(one) for one in (before, after)]
+    states = [None if state is None else _state_to_json(state) for state in (before, after)]
     where = (record.id, record.account_id, None)
     entry = LedgerEntry(record.workspace_id, actor, "webhook", *where, before=states[0], after=states[1])
     record_entry(connection, entry, clock)

@@ -248,10 +248,10 @@ def _find_breach(rule: Any, use: WindowUse) -> WindowBreach:
         ("lifetime", rule.limit_lifetime, rule.used_lifetime, use.lifetime),
     )
     breaches = [
-        WindowBreach(rule.id, name, MAX_WINDOW_TOTAL if limit is None else limit, used, asked)
-        for name, limit, used, asked in limits
+        WindowBreach(rule.id, name, MAX_WINDOW_TOTAL if limit is None else limit, used, amount)
+        for name, limit, used, amount in limits
     ]
-    return next(one for one in breaches if one.asked > max(0, one.allowed - one.used))
+    return next(breach for breach in breaches if breach.amount > max(0, breach.allowed - breach.used))
 
 
 def recompute_windows(connection: Connection, rule_ids: Collection[str], hour: int) -> list[Any]:

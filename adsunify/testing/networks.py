@@ -232,8 +232,8 @@ class SimulatedNetworks:
             f"{method} /{host}{target.partition('?')[0]}" for method, host, target in self._requests if host in hosts
         ]
         last = list(dict.fromkeys(reversed(lines)))[:SHOWN_REQUESTS]
-        shown = f"The last requests were: {', '.join(reversed(last))}." if last else "There were no requests."
-        return f"No request met the fault: {fault}. {shown}"
+        requests_text = f"The last requests were: {', '.join(reversed(last))}." if last else "There were no requests."
+        return f"No request met the fault: {fault}. {requests_text}"
 
     def delay_lists(self, network: NetworkCode, seconds: float) -> None:
         """Let the lists of a network show a new entity only so many seconds after it was created, by the clock.

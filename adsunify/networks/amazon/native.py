@@ -97,7 +97,9 @@ MARKETPLACES: Mapping[str, Marketplace] = {
     "AU": Marketplace("FE", "AUD", ("0.02", "1410"), ("1.4", "1500000")),
     "SG": Marketplace("FE", "SGD", ("0.02", "1100"), ("1.39", "1300000")),
 }
-REGION_BY_CURRENCY: Mapping[str, str] = {one.currency: one.region for one in MARKETPLACES.values()}
+REGION_BY_CURRENCY: Mapping[str, str] = {
+    marketplace.currency: marketplace.region for marketplace in MARKETPLACES.values()
+}
 
 SELLER, VENDOR = "seller", "vendor"
 MANUAL_TARGETING = "MANUAL"

@@ -29,14 +29,14 @@ JSON_MEDIA_TYPES = ("application/json", "application/json")
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
     """Return why the keywords are refused; None if they are valid."""
-    seen: set[tuple[str, str]] = set()
+    seen_keywords: set[tuple[str, str]] = set()
     for keyword in keywords:
-        if (keyword.text, keyword.match) in seen:
+        if (keyword.text, keyword.match) in seen_keywords:
             return "the same keyword is given twice with the same match"
-        seen.add((keyword.text, keyword.match))
+        seen_keywords.add((keyword.text, keyword.match))
         wrong = _find_keyword_error(keyword.text)
         if wrong is not None:
-            return f"keyword {len(seen)} {wrong}"
+            return f"keyword {len(seen_keywords)} {wrong}"
     return None
 
 

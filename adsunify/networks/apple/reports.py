@@ -112,7 +112,9 @@ def _fetch_campaign_ids(account: Account, query: ReportQuery) -> Flow[list[str]]
     if query.level.kind == CAMPAIGN.kind:
         return list(query.entity_ids)
     level = get_level(NETWORK, query.level.kind)
-    sought = apple.build_filter("id", "IN", [apple.parse_id_number(one, "entityIds") for one in query.entity_ids])
+    sought = apple.build_filter(
+        "id", "IN", [apple.parse_id_number(entity_id, "entityIds") for entity_id in query.entity_ids]
+    )
     deleted = apple.build_filter("deleted", "EQUALS", True)
     campaigns: set[str] = set()
     for conditions in ([sought], [sought, deleted]):  # without a filter, the list has no deleted entities

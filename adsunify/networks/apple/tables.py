@@ -257,9 +257,9 @@ def _build_places_request(account: Account, sought: str, cursor: str | None, lim
     if not (len(country) == 2 and country.isascii() and country.isalpha()) or len(query) == 1:
         message = "This catalog is asked for as locations:US or locations:US-<text of two characters or more>."
         raise invalid_input("resource", "catalog_suffix", message)
-    asked = {"supplySource": "APPSTORE", "countrycode": country.upper(), **({"query": query} if query else {})}
+    query_members = {"supplySource": "APPSTORE", "countrycode": country.upper(), **({"query": query} if query else {})}
     return apple.build_account_get_request(
-        account, "search/geo", **asked, offset=str(parse_offset_cursor(cursor)), pageSize=str(limit)
+        account, "search/geo", **query_members, offset=str(parse_offset_cursor(cursor)), pageSize=str(limit)
     )
 
 

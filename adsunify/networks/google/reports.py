@@ -39,7 +39,7 @@ def _build_id_conditions(query: ReportQuery) -> Iterator[str]:
     An ad's id is ``<ad group>~<ad>``, and each part has a condition.
     """
     for number, field in enumerate(_ID_FIELDS[query.level.kind] if query.entity_ids else ()):
-        ids = dict.fromkeys(one.split("~")[number] for one in query.entity_ids)
+        ids = dict.fromkeys(entity_id.split("~")[number] for entity_id in query.entity_ids)
         yield f"{field} IN ({', '.join(ids)})"
 
 

@@ -344,7 +344,9 @@ ERRORS = (
     ErrorRule("ambiguous", "network", "an error inside Google, after which it may have been done", ("internalError",)),
     ErrorRule(
         *("rejected", "token", "the token is expired, revoked or invalid"),
-        tuple(f"authenticationError.OAUTH_TOKEN_{one}" for one in ("EXPIRED", "INVALID", "REVOKED", "HEADER_INVALID")),
+        tuple(
+            f"authenticationError.OAUTH_TOKEN_{code}" for code in ("EXPIRED", "INVALID", "REVOKED", "HEADER_INVALID")
+        ),
     ),
     ErrorRule(
         *("rejected", "permission", "not permitted"),
@@ -373,7 +375,7 @@ def _parse_sent_status(kind: str, sent: Json) -> tuple[str, str | None]:
     member, content = next(iter(sent.items()))
     status = get_text(content, "/create/status") or get_text(content, "/update/status")
     status = google.REMOVED if "remove" in content else status
-    return next((one.kind for one in LEVELS if f"{one.native}Operation" == member), ""), status
+    return next((level.kind for level in LEVELS if f"{level.native}Operation" == member), ""), status
 
 
 NETWORK = Network(

@@ -34,7 +34,7 @@ _COUNTRY_CODES_TEXT = """
     TG768 TH764 TJ762 TK772 TL626 TM795 TN788 TO776 TR792 TT780 TV798 TW158 TZ834 UA804 UG800 UM581 US840 UY858
     UZ860 VA336 VC670 VE862 VG092 VI850 VN704 VU548 WF876 WS882 XK900 YE887 YT175 ZA710 ZM894 ZW716
 """
-COUNTRY_CRITERION_IDS: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _COUNTRY_CODES_TEXT.split()}
+COUNTRY_CRITERION_IDS: Mapping[str, str] = {code[:2]: f"2{code[2:]}" for code in _COUNTRY_CODES_TEXT.split()}
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
@@ -80,13 +80,13 @@ def find_url_error(value: str) -> str | None:
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
     """Return why the keywords are refused; None if they are valid."""
-    seen: set[tuple[str, str]] = set()
+    seen_keys: set[tuple[str, str]] = set()
     for number, keyword in enumerate(keywords, 1):
         words = keyword.text.split()
         key = (" ".join(words).casefold(), keyword.match)
-        if key in seen:
+        if key in seen_keys:
             return f"keyword {number} is a duplicate: the same text with the same match"
-        seen.add(key)
+        seen_keys.add(key)
         if not words or google.has_control_characters(keyword.text):
             return f"keyword {number} is blank or has control characters"
         if not set(keyword.text).isdisjoint(google.INVALID_KEYWORD_CHARACTERS):

@@ -237,10 +237,10 @@ def _build_page_query(cursor: str | None, limit: int) -> dict[str, Json]:
 def _parse_next_offset(response: Response) -> str | None:
     """Return the offset of the next page; None at the end, which is after a page that is not full."""
     start, count, total = (get_value(response.body, f"/paging/{name}") for name in ("start", "count", "total"))
-    found = len(linkedin.parse_rows(response))
-    if not (linkedin.is_integer(start) and linkedin.is_integer(count)) or found < max(count, 1):
+    row_count = len(linkedin.parse_rows(response))
+    if not (linkedin.is_integer(start) and linkedin.is_integer(count)) or row_count < max(count, 1):
         return None
-    return None if linkedin.is_integer(total) and start + found >= total else str(start + found)
+    return None if linkedin.is_integer(total) and start + row_count >= total else str(start + row_count)
 
 
 def _build_facets_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
@@ -293,8 +293,8 @@ def _build_conversions_request(account: Account, suffix: str, cursor: str | None
     return linkedin.build_restli_request("conversions", {}, query | _build_page_query(cursor, limit))
 
 
-def _build_entities_request(one: Level, account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return linkedin.build_list_request(account, one, limit=limit, cursor=cursor)
+def _build_entities_request(level: Level, account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return linkedin.build_list_request(account, level, limit=limit, cursor=cursor)
 
 
 _catalog = partial(Catalog, items="/elements", id="/id", name="/name", next=_parse_next_offset)
@@ -385,12 +385,12 @@ def _read_rounded(member: str, columns: Columns) -> list[Json]:
     return list(map(_round_number, columns.get_column(f"/{member}")))
 
 
-def _round_number(said: Json) -> Json:
+def _round_number(value: Json) -> Json:
     try:
-        number = Decimal(said if isinstance(said, str) else get_text(said, "") or "")
-        return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _DECIMAL_CONTEXT) if number.is_finite() else said
+        number = Decimal(value if isinstance(value, str) else get_text(value, "") or "")
+        return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _DECIMAL_CONTEXT) if number.is_finite() else value
     except InvalidOperation:  # text that is no number; the reader of the column refuses it
-        return said
+        return value
 
 
 def _exact_metric(name: Literal["spend", "conversionValue"], member: str) -> Metric:

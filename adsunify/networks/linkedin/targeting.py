@@ -23,8 +23,8 @@ INCLUDE_ONLY_FACETS = tuple(
     linkedin.FACET_URN + name for name in ("ageRanges", "genders", "groups", "interfaceLocales")
 )
 CONFLICTING_FACETS = tuple(
-    (linkedin.FACET_URN + one, linkedin.FACET_URN + other)
-    for one, other in (
+    (linkedin.FACET_URN + facet, linkedin.FACET_URN + conflicting_facet)
+    for facet, conflicting_facet in (
         ("jobFunctions", "titles"),
         ("seniorities", "titles"),
         ("industries", "employers"),

@@ -285,8 +285,10 @@ def _search_request_builder(kind: str, **more: str) -> Callable[[Account, str, s
     """Build the request of a catalog that searches targeting options."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        asked = {"type": kind, "q": sought, **more, "after": cursor or ""}
-        return Request("GET", f"{meta.API_URL}/search", query={name: value for name, value in asked.items() if value})
+        search_query = {"type": kind, "q": sought, **more, "after": cursor or ""}
+        return Request(
+            "GET", f"{meta.API_URL}/search", query={name: value for name, value in search_query.items() if value}
+        )
 
     return request
 
@@ -297,8 +299,8 @@ def _get_place_id(row: Mapping[str, Json]) -> str:
 
 
 def _parse_names(response: Response) -> list[Mapping[str, Json]]:
-    found = [*find_values(response.body, "/data/*"), *find_values(response.body, "/data/*/recommendations/*")]
-    return [{"name": one} for one in found if isinstance(one, str)]
+    names = [*find_values(response.body, "/data/*"), *find_values(response.body, "/data/*/recommendations/*")]
+    return [{"name": text} for text in names if isinstance(text, str)]
 
 
 PLACE_SEARCH_QUERY = {"location_types": dumps(["country", "region", "city", "zip", "geo_market"]), "limit": "25"}

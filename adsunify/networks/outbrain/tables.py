@@ -218,14 +218,14 @@ def _build_interests_request(account: Account, sought: str, cursor: str | None, 
 
 def _parse_targetable_interests(response: Response) -> list[Mapping[str, Json]]:
     """Return all interests that can be targeted, at every level."""
-    found: list[Mapping[str, Json]] = []
+    targetable_rows: list[Mapping[str, Json]] = []
     waiting = list(get_objects(response.body, "/interests", "catalog"))
     while waiting:
-        one, *waiting = waiting
-        if one.get("canBeTargeted") is True:
-            found.append({name: value for name, value in one.items() if name != "subConcepts"})
-        waiting = [*get_objects(one, "/subConcepts", "catalog"), *waiting]
-    return found
+        interest, *waiting = waiting
+        if interest.get("canBeTargeted") is True:
+            targetable_rows.append({name: value for name, value in interest.items() if name != "subConcepts"})
+        waiting = [*get_objects(interest, "/subConcepts", "catalog"), *waiting]
+    return targetable_rows
 
 
 def _plain_request_builder(path: str) -> Callable[[Account, str, str | None, int], Request]:
@@ -241,8 +241,8 @@ def _account_request_builder(path: str) -> Callable[[Account, str, str | None, i
 
 def _parse_words(response: Response) -> list[Mapping[str, Json]]:
     """Return the rows of an array of texts."""
-    listed = response.body if isinstance(response.body, list) else []
-    return [{"value": one} for one in listed]
+    values = response.body if isinstance(response.body, list) else []
+    return [{"value": value} for value in values]
 
 
 def _build_links_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:

@@ -313,7 +313,7 @@ def _parse_pairs(response: Response) -> list[Mapping[str, Json]]:
     if isinstance(response.body, Mapping) and "id" in response.body:
         return [response.body]
     maps = get_objects(response.body, "", "list of targeting options")
-    return [{"id": key, "name": name} for one in maps for key, name in one.items()]
+    return [{"id": key, "name": name} for option_map in maps for key, name in option_map.items()]
 
 
 INTERESTS_CATALOG = "interests"
@@ -345,9 +345,9 @@ CATALOGS = (
     Catalog("conversion_tags", _build_tags_request, pinterest.parse_rows, "/id", "/name"),
     *(
         _account_catalog(
-            one.path, _account_request_builder(one.path, *pinterest.build_status_filter(*pinterest.LIVE_STATUSES))
+            level.path, _account_request_builder(level.path, *pinterest.build_status_filter(*pinterest.LIVE_STATUSES))
         )
-        for one in (CAMPAIGN, AD_GROUP, AD)
+        for level in (CAMPAIGN, AD_GROUP, AD)
     ),
     _account_catalog("keywords", _build_keywords_request, "/value", "ad group id"),
 )

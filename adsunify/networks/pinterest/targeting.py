@@ -132,8 +132,8 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
 
     A response identifies a keyword by match type and text without regard to case, so each pair must be unique.
     """
-    seen = {(keyword.match, keyword.text.casefold()) for keyword in keywords}
-    return None if len(seen) == len(keywords) else "the same keyword is given twice with the same match"
+    unique_keywords = {(keyword.match, keyword.text.casefold()) for keyword in keywords}
+    return None if len(unique_keywords) == len(keywords) else "the same keyword is given twice with the same match"
 
 
 # -- what is looked up --------------------------------------------------------------------------------------------

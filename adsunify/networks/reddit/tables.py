@@ -185,7 +185,7 @@ def _build_geolocations_request(account: Account, sought: str, cursor: str | Non
     country, _, rest = sought.partition(" ") if has_country else ("", "", sought)
     query = {"country": country} if country else {}
     if rest:
-        query["postal_code" if any(one.isdigit() for one in rest) else "cities_search"] = rest
+        query["postal_code" if any(character.isdigit() for character in rest) else "cities_search"] = rest
     return reddit.with_cursor(reddit.build_get_request("targeting/geolocations", query), cursor)
 
 

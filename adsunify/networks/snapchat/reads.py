@@ -108,7 +108,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     size, offset, cursor = _parse_page_position(query)
     owner = "adaccounts" if query.parent_id is None else snap.PARENTS[kind][0]
     is_deleted = query.status == snap.DELETED
-    wanted = evolve(query, status=None) if is_deleted else query
+    row_query = evolve(query, status=None) if is_deleted else query
     entities: list[ParsedEntity] = []
     for _ in range(MAX_FILTER_PAGES):
         request = snap.build_edge_list_request(
@@ -117,7 +117,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         response = yield from fetch_response(NETWORK, request)
         page = _parse_entities(level, response)
         for position, row in enumerate(page[offset:], offset + 1):
-            if wanted.has_match(row) and (row.status == "deleted" or not is_deleted):
+            if row_query.has_match(row) and (row.status == "deleted" or not is_deleted):
                 entities.append(row)
             if len(entities) == query.limit and position < len(page):
                 return EntityPage(tuple(entities), _format_cursor(size, position, cursor))

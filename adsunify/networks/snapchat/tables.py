@@ -207,9 +207,9 @@ def _dimension_parser(word: str) -> RowsParser:
 
     def parse_rows(response: Response) -> list[Mapping[str, Json]]:
         inner = [_get_innermost(row, word) for row in get_objects(response.body, "/targeting_dimensions", "catalog")]
-        if any(one is None for one in inner):
+        if any(inner_row is None for inner_row in inner):
             raise ProviderUnreadable(f"A row of the targeting list holds no {word}.")
-        return [one for one in inner if one is not None]
+        return [inner_row for inner_row in inner if inner_row is not None]
 
     return parse_rows
 
@@ -226,7 +226,7 @@ _get_id = first_text("/id", "/code")
 
 def _get_country_id(row: Mapping[str, Json]) -> str:
     codes = [get_text(row, at) or "" for at in ("/id", "/code", "/code2")]
-    return next((one.lower() for one in codes if len(one) == 2 and one.isalpha()), _get_id(row))
+    return next((code.lower() for code in codes if len(code) == 2 and code.isalpha()), _get_id(row))
 
 
 def _searched_catalog(resource: str, path: str, word: str) -> Catalog:
@@ -239,8 +239,8 @@ def _searched_catalog(resource: str, path: str, word: str) -> Catalog:
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         place = parse_suffix_country(sought) if takes else ""
         address, _, query = path.replace("{country}", place).partition("?")
-        asked = snap.build_page_query(limit, cursor) if path.startswith("geo/") else dict(parse_qsl(query))
-        return Request("GET", f"{snap.API_URL}/targeting/{address}", query=asked)
+        page_query = snap.build_page_query(limit, cursor) if path.startswith("geo/") else dict(parse_qsl(query))
+        return Request("GET", f"{snap.API_URL}/targeting/{address}", query=page_query)
 
     return Catalog(
         *(

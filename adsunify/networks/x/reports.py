@@ -57,9 +57,10 @@ def fetch_report_page(
         row for row in x.parse_rows(response) if not query.entity_ids or get_text(row, "/id") in query.entity_ids
     ]
     foreign = yield from _find_foreign_ids(account, level, entities)
-    shown = [at.removeprefix("/") for at in (level.name, level.parent) if at]  # members that the report does not have
+    # members that the report does not have
+    member_names = [at.removeprefix("/") for at in (level.name, level.parent) if at]
     members = {
-        entity_id: {name: get_text(row, f"/{name}") for name in shown}
+        entity_id: {name: get_text(row, f"/{name}") for name in member_names}
         for row in entities
         if (entity_id := require_id(row, "/id", level.native)) not in foreign
     }
@@ -71,7 +72,7 @@ def fetch_report_page(
         for row in (yield from fetch_stats_rows(account, entity, queries))
         if row[id_member] in members
     ]
-    sums = sum_figures(native, ("date", id_member, *shown))
+    sums = sum_figures(native, ("date", id_member, *member_names))
     rows = parse_entity_rows(query.level, SUM_METRICS, sums, "/date")
     notes = [query.level.note] if query.level.note else []
     coverage = build_coverage(account, DateRange(query.start, query.end), now, notes=notes)

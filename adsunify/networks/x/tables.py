@@ -270,9 +270,11 @@ def _build_placements_request(account: Account, suffix: str, cursor: str | None,
 
 def _parse_combinations(response: Response) -> Sequence[Mapping[str, Json]]:
     """Return one row for each allowed combination of placements."""
-    found = find_values(response.body, "/data/*/placements/*")
-    joined = [",".join(map(str, one)) if isinstance(one, list) else one for one in found]
-    return [{"placements": one} for one in joined if isinstance(one, str)]
+    placements = find_values(response.body, "/data/*/placements/*")
+    joined = [
+        ",".join(map(str, combination)) if isinstance(combination, list) else combination for combination in placements
+    ]
+    return [{"placements": text} for text in joined if isinstance(text, str)]
 
 
 def _build_job_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
@@ -384,7 +386,7 @@ def _read_conversions(columns: Columns) -> list[Json]:
             counts = columns.get_column(f"/{name}/metric")
             if not set(map(type, counts)) <= {int, Decimal, NoneType}:
                 raise ProviderUnreadable(f"X: the report says no number for {name}.")
-            sums = [one if more is None else more + (one or 0) for one, more in zip(sums, counts, strict=True)]
+            sums = [total if count is None else count + (total or 0) for total, count in zip(sums, counts, strict=True)]
     return sums
 
 

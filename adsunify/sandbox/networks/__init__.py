@@ -20,7 +20,7 @@ VARIABLE = "ADSUNIFY_ADAPTERS"
 def load_networks() -> "dict[str, Network]":
     """Import every simulated network, and return them by code, in alphabetical order."""
     packages = {module.name: f"{__name__}.{module.name}" for module in iter_modules(__path__) if module.ispkg}
-    wanted = {code.strip() for code in os.environ.get(VARIABLE, "").split(",")}
-    external = entry_points(group=GROUP) if any(wanted) else ()
-    packages = {point.name: point.value for point in external if point.name in wanted} | packages
+    codes = {code.strip() for code in os.environ.get(VARIABLE, "").split(",")}
+    external = entry_points(group=GROUP) if any(codes) else ()
+    packages = {point.name: point.value for point in external if point.name in codes} | packages
     return {code: import_module(package).NETWORK for code, package in sorted(packages.items())}

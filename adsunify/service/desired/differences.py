@@ -56,7 +56,7 @@ class DesiredTarget:
         kind: the kind of the entity.
         id: the id of the entity.
         path: where the document wants it.
-        wanted: field -> value, with the status.
+        wanted_fields: field -> value, with the status.
         known: the cell of a launch that created it.
         keeps_status: it should have the status that adsunify wrote last; the launch names the status of its campaign.
         is_left: the document does not name it any more.
@@ -67,7 +67,7 @@ class DesiredTarget:
     kind: Kind
     id: str
     path: str
-    wanted: Mapping[str, Json] = field(factory=dict)
+    wanted_fields: Mapping[str, Json] = field(factory=dict)
     known: KnownCell | None = None
     keeps_status: bool = False
     is_left: bool = False
@@ -330,7 +330,10 @@ def _find_uncompared(network: Network, created: CreatedCell, differences: Sequen
     name, _, cell, known = created
     brief = cell.brief or {}
     compared = {
-        field for difference in differences for field in difference.target.wanted if field not in difference.hidden
+        field
+        for difference in differences
+        for field in difference.target.wanted_fields
+        if field not in difference.hidden
     }
     members = find_uncompared_members(network, brief, compared)
     present = list_members(brief)
@@ -353,7 +356,9 @@ def _find_root_kind(network: Network, kinds: Iterable[Kind]) -> Kind | None:
 
 def _list_entity_targets(document: Document) -> Iterator[DesiredTarget]:
     for index, entity in enumerate(document.entities):
-        yield DesiredTarget(entity.account_id, entity.kind, entity.id, f"{DOCUMENT}.entities.{index}", entity.wanted)
+        yield DesiredTarget(
+            entity.account_id, entity.kind, entity.id, f"{DOCUMENT}.entities.{index}", entity.wanted_fields
+        )
 
 
 def _list_left_targets(
@@ -433,10 +438,10 @@ def _compare_target(
     hidden = frozenset(
         setting.field
         for setting in list_document_settings(network, target.kind)
-        if setting.field in target.wanted and not is_shown(setting, entity)
+        if setting.field in target.wanted_fields and not is_shown(setting, entity)
         if target.known is not None
     )
-    wanted_fields = {name: value for name, value in target.wanted.items() if name not in hidden}
+    wanted_fields = {name: value for name, value in target.wanted_fields.items() if name not in hidden}
     statuses = (written_fields.get(STATUS_FIELD), entity.status)
     if target.keeps_status and all(status in SETTABLE_STATUSES for status in statuses):
         wanted_fields[STATUS_FIELD] = written_fields[STATUS_FIELD]

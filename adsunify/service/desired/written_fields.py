@@ -14,7 +14,7 @@ from adsunify.review.created_entities import read_sent_fields
 from adsunify.service.accounts import account_to_json
 from adsunify.service.network_session import NetworkSession
 from adsunify.service.serializers import plan_view
-from adsunify.store.written import AppliedWrite, list_applied_writes
+from adsunify.store.applied_writes import AppliedWrite, list_applied_writes
 from adsunify.values.exact_json import Json
 
 from .reading import Place

@@ -242,4 +242,4 @@ def _make_planned_member(record: ChangeSetRecord, member: _Member) -> PlannedMem
     draft = planned.make_draft(stored.account_id, planned.plan, record.launch_id)
     view = planned.plan.as_json.get("exposure", {})
     exposure = {"exposure": view.get("exposure"), "planned": view.get("planned")}
-    return PlannedMember(stored.n, stored.key, draft, exposure, planned.found, planned.replaced)
+    return PlannedMember(stored.n, stored.key, draft, exposure, planned.found_entities, planned.replaced)

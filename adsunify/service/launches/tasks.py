@@ -53,7 +53,7 @@ class PlannedTask:
     source_operation_id: str | None = None
     undoes: str | None = None
     resumes: ChainEnd | None = None
-    found: tuple[FoundEntities, ...] = ()
+    found_entities: tuple[FoundEntities, ...] = ()
     call_spend: Json = None
     replaced: Replaced | None = None
 
@@ -86,7 +86,7 @@ class PlannedTask:
                     entities_of_step.step_key,
                     [[created.kind, created.id] for created in entities_of_step.created],
                 ]
-                for entities_of_step in self.found
+                for entities_of_step in self.found_entities
             ],
             "callSpend": self.call_spend,
             "replaced": None if replaced is None else [replaced.operation_id, replaced.fence, replaced.cell],
@@ -101,7 +101,7 @@ class PlannedTask:
             source_operation_id=value["sourceOperationId"],
             undoes=value["undoes"],
             resumes=None if value["resumes"] is None else ChainEnd(*value["resumes"]),
-            found=tuple(
+            found_entities=tuple(
                 FoundEntities(id_, n, key, [CreatedId(*created) for created in each])
                 for id_, n, key, each in value["found"]
             ),
@@ -206,7 +206,7 @@ async def _plan_resumption(service: Service, actor: Actor, account_id: str, task
         unified=rest.record.unified,
         source_operation_id=rest.record.source_operation_id,
         resumes=rest.end,
-        found=rest.found,
+        found_entities=rest.found_entities,
         call_spend=dump_call_spend(rest.record.call_spend),
     )
 

@@ -61,7 +61,7 @@ async def plan_resumption(service: Service, actor: Actor, operation_id: str) -> 
     session.require_active()
     network = get_adapter(chain.record.network).network
     found_entities = []
-    for verdict in chain.progress.found:
+    for verdict in chain.progress.applied_verdicts:
         receipt = make_receipt(chain.plan, verdict)
         created = find_created_ids(network, chain.plan.steps[receipt.step_index], receipt)
         found_entities.append(FoundEntities(chain.record.id, receipt.step_index, verdict.step_key, created))
@@ -105,7 +105,7 @@ async def _find_problem(service: Service, chain: Chain) -> AdsunifyError | None:
     if record.status == "cancelled" and not chain.progress.carried:
         return _make_nothing_to_resume("It was cancelled and nothing of it is written. Prepare the change again.")
     is_fresh = record.status == "prepared" and not record.is_expired and not chain.attempts
-    is_unchanged = record.chain_receipts in (None, chain.end.receipt_count) and not chain.progress.found
+    is_unchanged = record.chain_receipts in (None, chain.end.receipt_count) and not chain.progress.applied_verdicts
     if is_fresh and is_unchanged:
         return _make_nothing_to_resume("It was not executed yet. Execute it.")
     return None

@@ -187,22 +187,22 @@ def _compare_entity(
         entity = yield from reads.fetch_editable_entity(account, reversal.kind, reversal.entity_id)
         settings = {setting.field: setting for setting in list_settings(network, reversal.kind)}
         present = {
-            name: get_display_value(network, account, settings[name], entity.native) for name in reversal.written
+            name: get_display_value(network, account, settings[name], entity.native) for name in reversal.written_values
         }
         unused = {  # amounts that the bid strategy drops, which a network may show as 0 or as before
             name
-            for name, value in reversal.written.items()
+            for name, value in reversal.written_values.items()
             if value is None and name in BID_FIELDS and find_lock_reason(network, settings[name], entity.native, None)
         }
         money = {name for name in present if settings[name].unit == "money"}
         return [
             _make_difference(reversal, name, written_value, present[name], account.currency if name in money else None)
-            for name, written_value in reversal.written.items()
+            for name, written_value in reversal.written_values.items()
             if name not in unused and to_comparable(present[name]) != to_comparable(written_value)
         ]
     entity = yield from reads.fetch_entity(account, reversal.kind, reversal.entity_id)
     if reversal.action == "status":
-        written_status = reversal.written[STATUS_MEMBER]
+        written_status = reversal.written_values[STATUS_MEMBER]
         if entity.status == written_status:
             return []
         return [_make_difference(reversal, STATUS_MEMBER, written_status, entity.status)]

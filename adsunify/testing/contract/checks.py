@@ -107,11 +107,15 @@ def _compare_refusal(case: Case, problem: AdsunifyError, report: CaseReport, str
 
 def _is_at_field(field: str, issue: tuple[str, str, str], strict: bool) -> bool:
     """Whether an issue is at the member; if not strict, also above or below it, or with its name in the message."""
-    wanted, path = normalize_field_path(field), normalize_field_path(issue[0])
-    if wanted == path:
+    expected_path, path = normalize_field_path(field), normalize_field_path(issue[0])
+    if expected_path == path:
         return True
-    is_near = path.startswith(f"{wanted}.") or wanted.startswith(f"{path}.") if path and wanted else False
-    return not strict and (is_near or (bool(wanted) and wanted in issue[2]))
+    is_near = (
+        path.startswith(f"{expected_path}.") or expected_path.startswith(f"{path}.")
+        if path and expected_path
+        else False
+    )
+    return not strict and (is_near or (bool(expected_path) and expected_path in issue[2]))
 
 
 def _has_reason(reason: str, problem: AdsunifyError, issues: list[tuple[str, str, str]]) -> bool:
@@ -167,10 +171,10 @@ def _arrange_lists(expect: Json, value: Json) -> None:
     for name, members in UNORDERED_LISTS.items():
         if not (isinstance(expect, Mapping) and isinstance(value, dict) and isinstance(expect.get(name), list)):
             continue
-        wanted = [[get_value(element, f"/{member}") for member in members] for element in expect[name]]
+        expected_keys = [[get_value(element, f"/{member}") for member in members] for element in expect[name]]
         rows = value.get(name) or []
-        chosen = [row for key in wanted for row in rows if [row.get(member) for member in members] == key]
-        if len(chosen) == len(wanted) and (name == "fields" or len(chosen) == len(rows)):
+        chosen = [row for key in expected_keys for row in rows if [row.get(member) for member in members] == key]
+        if len(chosen) == len(expected_keys) and (name == "fields" or len(chosen) == len(rows)):
             value[name] = chosen
 
 
@@ -265,11 +269,11 @@ def _compare_outcome(expect: Json, result: CaseResult, strict: bool) -> Iterator
 def _compare_outputs_and_error(
     expect: Mapping[str, Json], value: Mapping[str, Json], codes: tuple[str, ...], strict: bool, place: str
 ) -> Iterator[Difference]:
-    wanted, outputs = expect.get("outputs"), value.get("outputs", {})
-    if wanted is not None:
-        if not strict and len(wanted) == len(outputs) == 1:  # both have one output: its name adds nothing
-            wanted, outputs = {"": next(iter(wanted.values()))}, {"": next(iter(outputs.values()))}
-        yield from compare_values(wanted, outputs, f"{place}/outputs")
+    expected_outputs, outputs = expect.get("outputs"), value.get("outputs", {})
+    if expected_outputs is not None:
+        if not strict and len(expected_outputs) == len(outputs) == 1:  # both have one output: its name adds nothing
+            expected_outputs, outputs = {"": next(iter(expected_outputs.values()))}, {"": next(iter(outputs.values()))}
+        yield from compare_values(expected_outputs, outputs, f"{place}/outputs")
     error = expect.get("error")
     if error is None:
         return
@@ -301,29 +305,29 @@ def _compare_page(expect: Json, value: Mapping[str, Json]) -> Iterator[Differenc
 def _compare_insights(expect: Json, value: Mapping[str, Json]) -> Iterator[Difference]:
     if isinstance(expect, list):
         expect = {"rows": expect}
-    for name, wanted in expect.items():
-        if name == "rows" and isinstance(wanted, list) and len(wanted) == len(value["rows"]):
-            for index, (expected, row) in enumerate(zip(wanted, value["rows"], strict=True)):
+    for name, expected_value in expect.items():
+        if name == "rows" and isinstance(expected_value, list) and len(expected_value) == len(value["rows"]):
+            for index, (expected, row) in enumerate(zip(expected_value, value["rows"], strict=True)):
                 yield from _compare_figures(expected, row, f"/rows/{index}")
-        elif name == "totals" and isinstance(wanted, Mapping):
-            yield from _compare_figures(wanted, value["totals"], "/totals")
+        elif name == "totals" and isinstance(expected_value, Mapping):
+            yield from _compare_figures(expected_value, value["totals"], "/totals")
         else:
-            yield from compare_values({name: wanted}, value)
+            yield from compare_values({name: expected_value}, value)
 
 
 def _compare_figures(expect: Mapping[str, Json], value: Mapping[str, Json], place: str) -> Iterator[Difference]:
-    for name, wanted in expect.items():
+    for name, expected in expect.items():
         if name in METRICS:
-            if not is_same_figure(wanted, value.get(name)):
-                yield make_difference(f"{place}/{name}", wanted, value.get(name))
+            if not is_same_figure(expected, value.get(name)):
+                yield make_difference(f"{place}/{name}", expected, value.get(name))
         else:
-            yield from compare_values({name: wanted}, value, place)
+            yield from compare_values({name: expected}, value, place)
 
 
 def _compare_credentials(expect: Json, value: Mapping[str, Json]) -> Iterator[Difference]:
-    for name, wanted in expect.items():
-        if name == "expiresAt" and wanted is not None:
-            if parse_time(wanted) != parse_time(value.get("expiresAt")):
-                yield make_difference("/expiresAt", wanted, value.get("expiresAt"))
+    for name, expected in expect.items():
+        if name == "expiresAt" and expected is not None:
+            if parse_time(expected) != parse_time(value.get("expiresAt")):
+                yield make_difference("/expiresAt", expected, value.get("expiresAt"))
         else:
-            yield from compare_values({name: wanted}, value)
+            yield from compare_values({name: expected}, value)

@@ -63,11 +63,11 @@ def compare_values(expected: Json, actual: Json, place: str = "") -> Iterator[Di
         if not isinstance(actual, list | tuple):
             yield make_difference(place, expected, actual)
         elif len(expected) != len(actual):
-            wanted = f"{len(expected)} elements: {format_value(expected)}"
-            yield Difference(place, wanted, f"{len(actual)}: {format_value(actual)}")
+            description = f"{len(expected)} elements: {format_value(expected)}"
+            yield Difference(place, description, f"{len(actual)}: {format_value(actual)}")
         else:
-            for index, (wanted, element) in enumerate(zip(expected, actual, strict=True)):
-                yield from compare_values(wanted, element, f"{place}/{index}")
+            for index, (expected_element, element) in enumerate(zip(expected, actual, strict=True)):
+                yield from compare_values(expected_element, element, f"{place}/{index}")
     elif not is_same_value(expected, actual):
         yield make_difference(place, expected, actual)
 
@@ -134,10 +134,10 @@ def compare_headers(
 ) -> Iterator[Difference]:
     """Compare the named headers. The case of names and the parameters of a media type do not count."""
     values = {name.lower(): value for name, value in actual.items()}
-    for name, wanted in expected.items():
+    for name, expected_header in expected.items():
         value = values.get(name.lower())
-        if value is None or _normalize_header(name, str(wanted)) != _normalize_header(name, value):
-            yield make_difference(f"{place}/{name}", wanted, value)
+        if value is None or _normalize_header(name, str(expected_header)) != _normalize_header(name, value):
+            yield make_difference(f"{place}/{name}", expected_header, value)
 
 
 def _normalize_header(name: str, value: str) -> str:

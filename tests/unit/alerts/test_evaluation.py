@@ -67,14 +67,14 @@ def test_a_lifetime_budget_is_compared_with_the_share_of_its_time() -> None:
     more = {**spent, "2027-03-11": "33.0000001"}
     (breach,) = evaluate(WHOLE, more, 120).breaches.items()
     assert breach[0] == ("c", "2027-03-01T00:00:00Z")
-    assert (breach[1].day, breach[1].allowed, breach[1].found) == ("2027-03-11", "120", "120.1")
+    assert (breach[1].day, breach[1].allowed, breach[1].actual) == ("2027-03-11", "120", "120.1")
 
 
 def test_a_daily_budget_is_compared_with_the_part_of_the_day() -> None:
     daily = campaign("DAILY", "50", startDate="2027-03-01")
     assert evaluate(daily, {"2027-03-11": "30", "2027-03-10": "50"}, 120).breaches == {}
     (breach,) = evaluate(daily, {"2027-03-11": "30.01"}, 120).breaches.items()
-    assert (breach[0], breach[1].found) == (("c", "2027-03-11T00:00:00Z"), "120.1")
+    assert (breach[0], breach[1].actual) == (("c", "2027-03-11T00:00:00Z"), "120.1")
     early = evaluate(daily, {"2027-03-11": "30.01"}, 120, evolve(STATE, read_at=NOON - timedelta(hours=7)))
     assert (early.breaches, early.unknown_entities, len(early.gaps)) == ({}, {"c"}, 1)
 

@@ -38,7 +38,7 @@ def list_broken_members(evaluation: Evaluation) -> list[str]:
 
 
 def list_demands(evaluation: Evaluation) -> list[tuple[str, Any]]:
-    return [(breach.member, breach.asked) for breach in evaluation.needs_person]
+    return [(breach.member, breach.amount) for breach in evaluation.needs_person]
 
 
 TEN = Limits(daily=10 * UNIT)
@@ -126,7 +126,7 @@ def test_a_limit_of_zero_refuses_everything_but_nothing() -> None:
 def test_the_larger_of_exposure_and_plan_is_asked_for() -> None:
     exposure = make_exposure(20 * UNIT, planned=Spend(30 * UNIT, "unbounded"))
     evaluation = evaluate_rules([rule(per_operation=Limits(10 * UNIT, 50 * UNIT))], subject(exposure))
-    assert [breach.asked for breach in evaluation.breaches] == [30 * UNIT, "unbounded"]
+    assert [breach.amount for breach in evaluation.breaches] == [30 * UNIT, "unbounded"]
 
 
 def test_the_operations_of_one_call_count_as_one() -> None:
@@ -135,7 +135,7 @@ def test_the_operations_of_one_call_count_as_one() -> None:
     assert call[0] == Spend(12 * UNIT, 0)
     part = CallPart(ACCOUNT, "meta", "USD", *call)
     evaluation = evaluate_rules([rule(per_operation=TEN)], subject(parts[0], call=[part]))
-    assert [(breach.member, breach.asked) for breach in evaluation.breaches] == [("perOperation.daily", 12 * UNIT)]
+    assert [(breach.member, breach.amount) for breach in evaluation.breaches] == [("perOperation.daily", 12 * UNIT)]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_call_counts_in_the_accounts_that_a_rule_limits(scope: dict[str, Any],
         [rule(per_operation=TEN, scope=Scope(**scope), other_currencies="allow")],
         subject(make_exposure(planned=Spend(6 * UNIT, 0)), call=call),
     )
-    assert [breach.asked for breach in evaluation.breaches] == ([] if amount is None else [amount])
+    assert [breach.amount for breach in evaluation.breaches] == ([] if amount is None else [amount])
 
 
 @pytest.mark.parametrize(("bid", "members"), [(None, []), (2 * UNIT, []), (2 * UNIT + 1, ["maxBid"])])
@@ -362,7 +362,7 @@ def test_a_window_looks_at_the_exposure_only() -> None:
 
 def test_a_window_cannot_hold_an_unbounded_amount() -> None:
     evaluation = evaluate_rules([rule(per_window=WINDOW)], subject(make_exposure(5, "unbounded")))
-    assert [(breach.member, breach.asked) for breach in evaluation.unbounded] == [("perWindow.lifetime", "unbounded")]
+    assert [(breach.member, breach.amount) for breach in evaluation.unbounded] == [("perWindow.lifetime", "unbounded")]
     daily_only = rule(per_window=Window(24, TEN))
     assert not evaluate_rules([daily_only], subject(make_exposure(5, "unbounded"))).unbounded
 

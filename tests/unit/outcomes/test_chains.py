@@ -44,7 +44,7 @@ def test_a_verdict_decides(verdict: Any, remaining: tuple[str, ...]) -> None:
     progress = read_chain_progress(PLAN, [APPLIED, LOST], {}, {("two", 1)}, [given_])
     assert (progress.undecided, progress.remaining) == ((), remaining)
     assert progress.carried.get("two") == (Carried({"id": "2"}) if outputs else None)
-    assert progress.found == ((given_,) if outputs else ())
+    assert progress.applied_verdicts == ((given_,) if outputs else ())
 
 
 def test_a_receipt_wins_over_what_was_carried() -> None:
@@ -62,14 +62,14 @@ def test_a_late_receipt_of_an_older_operation_decides_no_attempt_of_the_last_one
     assert read_chain_progress(PLAN, receipts, {}, {("two", 1)}, ()).undecided == ("two",)
     applied = make_verdict("two", "applied", outputs={"id": "double"})
     progress = read_chain_progress(PLAN, receipts, {}, {("two", 1)}, [applied])
-    assert (progress.undecided, progress.found) == ((), (applied,))
+    assert (progress.undecided, progress.applied_verdicts) == ((), (applied,))
     assert progress.carried == {"two": Carried({"id": "older"})}
 
 
 def test_what_an_inspection_finds_later_in_an_older_operation_is_carried() -> None:
     verdict = make_verdict("two", "applied", outputs={"id": "2"})
     progress = read_chain_progress(PLAN, [LOST], {"two": verdict}, (), ())
-    assert (progress.carried, progress.found) == ({"two": Carried({"id": "2"})}, (verdict,))
+    assert (progress.carried, progress.applied_verdicts) == ({"two": Carried({"id": "2"})}, (verdict,))
     refuted = make_verdict("two", "not_applied")
     assert read_chain_progress(PLAN, [LOST], {"two": refuted}, (), ()).carried == {}
 

@@ -20,8 +20,10 @@ from adsunify.sandbox.networks.google import catalogs, tables
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
-BIDDING_STRATEGIES = tuple(name for name, one in tables.CAMPAIGN_FIELDS.items() if one.oneof == tables.BIDDING_ONEOF)
-CRITERION_TYPES = tuple(name for name, one in tables.CAMPAIGN_CRITERION_FIELDS.items() if one.oneof == "criterion")
+BIDDING_STRATEGIES = tuple(
+    name for name, field in tables.CAMPAIGN_FIELDS.items() if field.oneof == tables.BIDDING_ONEOF
+)
+CRITERION_TYPES = tuple(name for name, field in tables.CAMPAIGN_CRITERION_FIELDS.items() if field.oneof == "criterion")
 _DATE_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 _BAD_KEYWORD_CHARACTERS = set("!@%,*")  # examples of the documentation; its list is unverified
 _MAX_ENABLED_ADS = 3

@@ -253,11 +253,11 @@ def _list_subjects(
     for entity in request.world.list_entities(level, account.id):
         members, chain = dict(naming), {}
         for name in LEVELS[1 : LEVELS.index(level) + 1]:
-            shown = entity if name == level else request.world.find(name, entity.data[f"{name}_id"])
-            assert shown is not None
-            status = reads.get_effective_status(request, shown)
-            chain[name] = {"id": shown.id, "name": shown.data["name"], "effective_status": status}
-            members |= {f"{name}_id": shown.id, f"{name}_name": shown.data["name"]}
+            level_entity = entity if name == level else request.world.find(name, entity.data[f"{name}_id"])
+            assert level_entity is not None
+            status = reads.get_effective_status(request, level_entity)
+            chain[name] = {"id": level_entity.id, "name": level_entity.data["name"], "effective_status": status}
+            members |= {f"{name}_id": level_entity.id, f"{name}_name": level_entity.data["name"]}
         if kind != "account" and chain[kind]["id"] != node:
             continue
         is_hidden = chain[level]["effective_status"] in FINAL_STATUSES and entity.id != node

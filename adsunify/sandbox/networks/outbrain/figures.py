@@ -76,10 +76,11 @@ def divide_campaign(
     whole = find_daily_figures(world, campaign, on)
     if whole is None:
         return {}
-    shown = [link for link in links if _is_shown(world, link, on)] or links
+    shown_links = [link for link in links if _is_shown(world, link, on)] or links
     smallest = _map_smallest_amounts(world.accounts[campaign.account].currency)
     return {
-        link.id: get_share(whole, position, position + 1, len(shown), smallest) for position, link in enumerate(shown)
+        link.id: get_share(whole, position, position + 1, len(shown_links), smallest)
+        for position, link in enumerate(shown_links)
     }
 
 

@@ -279,9 +279,9 @@ def _list_subjects(
         if status != "STATUS_ALL" and deleted != (status == "STATUS_DELETE"):
             continue
         attributes: dict[str, str] = {}
-        for shown in (entity, *list_ancestors(request.world, entity)):
-            attributes[f"{shown.kind}_id"] = shown.data.get("_ad_id", shown.id)
-            attributes[f"{shown.kind}_name"] = shown.data.get(f"{shown.kind}_name", "")
+        for member in (entity, *list_ancestors(request.world, entity)):
+            attributes[f"{member.kind}_id"] = member.data.get("_ad_id", member.id)
+            attributes[f"{member.kind}_name"] = member.data.get(f"{member.kind}_name", "")
         if kind == "ad":
             attributes["ad_id_v2"] = entity.id
         if all(

@@ -89,9 +89,9 @@ def divide_campaign(
     parts = 0
     for item in [item for item in with_posts if has_run(item, day, zone, today)] or with_posts:
         every = posts.get(item.id, ())
-        shown = [post for post in every if _is_before_deletion(post, day, zone)] or every
-        spans |= {post.id: (parts + position, parts + position + 1) for position, post in enumerate(shown)}
-        spans[item.id] = (parts, parts + max(len(shown), 1))
+        shown_posts = [post for post in every if _is_before_deletion(post, day, zone)] or every
+        spans |= {post.id: (parts + position, parts + position + 1) for position, post in enumerate(shown_posts)}
+        spans[item.id] = (parts, parts + max(len(shown_posts), 1))
         parts = spans[item.id][1]
     return {native_id: Share(first, last, parts) for native_id, (first, last) in spans.items()}
 

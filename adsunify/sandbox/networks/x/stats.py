@@ -120,9 +120,9 @@ def list_active_entities(request: Request) -> Response:
     query = answers.parse_parameters(
         request, {"entity": choice(*_KIND_BY_ENTITY, "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT"), **_RANGE_CHECKS}, ids
     )
-    given = [name for name in ids if name in query]
-    if len(given) > 1:
-        raise InvalidRequest("value", given[1], "only one filter is allowed", ",".join(query[given[1]]))
+    filter_names = [name for name in ids if name in query]
+    if len(filter_names) > 1:
+        raise InvalidRequest("value", filter_names[1], "only one filter is allowed", ",".join(query[filter_names[1]]))
     start, end = _parse_time_range(query, _MAX_JOB_DAYS)
     zone = account.zone
     days = list_local_days(start, _get_utc_offset(request, account), max((end - start).days, 1) + 1)
@@ -130,7 +130,7 @@ def list_active_entities(request: Request) -> Response:
     rows = []
     for entity in request.world.list_entities(_KIND_BY_ENTITY.get(query["entity"], "none"), account.id):
         campaign = _require_campaign(request, entity)
-        if not all(_matches_filter(entity, campaign, children, name, query[name]) for name in given):
+        if not all(_matches_filter(entity, campaign, children, name, query[name]) for name in filter_names):
             continue
         active_days = [day for day in days if _list_figures(request, account, entity, campaign, children, day)]
         if active_days:

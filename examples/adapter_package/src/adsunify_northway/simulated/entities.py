@@ -28,9 +28,9 @@ def list_entities(request: Request) -> Response:
 
 
 def _is_match(row: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
-    wanted = {name: query[name] for name in ("state", "campaign_id", "ad_set_id") if name in query}
+    filters = {name: query[name] for name in ("state", "campaign_id", "ad_set_id") if name in query}
     has_name = query.get("q", "").lower() in row["name"].lower()
-    return has_name and all(row[name] == value for name, value in wanted.items())
+    return has_name and all(row[name] == value for name, value in filters.items())
 
 
 def get_entity(request: Request) -> Response:

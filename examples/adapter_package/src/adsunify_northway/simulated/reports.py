@@ -55,12 +55,12 @@ def _list_spans(request: Request, account: Account) -> Iterator[tuple[str, date,
 
 def _draw_figures(ad: str, day: date, currency: str) -> dict[str, int]:
     dice = draw_bytes(ad, day.isoformat())
-    shown = 2000 + 9 * dice[0] + dice[1]
-    clicks = shown * (4 + dice[2] % 12) // 1000
+    impressions = 2000 + 9 * dice[0] + dice[1]
+    clicks = impressions * (4 + dice[2] % 12) // 1000
     sales = clicks // 12 + dice[3] % 2
     unit = get_currency_unit(currency) * _MINOR_UNITS.get(currency, 100)
     return {
-        "shown": shown,
+        "shown": impressions,
         "clicked": clicks,
         "spent_minor": clicks * unit * (40 + dice[4]) // 200 + dice[5] % 10,
         "sales": sales,
