@@ -46,8 +46,8 @@ class Stage:
     async def prepare(self, step: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the prepared operations of a step."""
         answer = await self.send(step)
-        made = data(answer, 201)
-        operations: list[dict[str, Any]] = made["operations"] if "bulk" in step or "status" in step else [made]
+        prepared = data(answer, 201)
+        operations: list[dict[str, Any]] = prepared["operations"] if "bulk" in step or "status" in step else [prepared]
         return operations
 
     async def send(self, step: Mapping[str, Any]) -> httpx.Response:
@@ -78,8 +78,12 @@ class Stage:
             source = self.operations[step["activate"]]
             return "POST", "/activate", {"accountId": self.account, "sourceOperationId": source}
         if "status" in step or "bulk" in step:
-            found = [await self.find(entity) for entity in step.get("bulk", [step.get("status")])]
-            body = {"accountId": self.account, "kind": found[0][0], "entityIds": [entity_id for _, entity_id in found]}
+            entities = [await self.find(entity) for entity in step.get("bulk", [step.get("status")])]
+            body = {
+                "accountId": self.account,
+                "kind": entities[0][0],
+                "entityIds": [entity_id for _, entity_id in entities],
+            }
             if "status" in step:
                 return "POST", "/bulk-status", {**body, "status": step["to"]}
             return "POST", "/bulk-edit", {**body, **{name: step[name] for name in ("field", "mode", "value")}}
@@ -105,15 +109,15 @@ class Stage:
         """Return the kind and the id of an entity as a step names it."""
         if isinstance(entity, Mapping):
             nodes = (await self.server.admin.get(f"/accounts/{self.account}/tree"))["nodes"]
-            (found,) = [
+            (entity_id,) = [
                 node["id"] for node in nodes if (node["kind"], node["name"]) == (entity["seeded"], entity["name"])
             ]
-            return entity["seeded"], found
+            return entity["seeded"], entity_id
         name, _, kind = entity.partition(".")
-        made = self.entities[name]
+        ids = self.entities[name]
         if not kind:
-            (kind,) = made
-        return kind, made[kind]
+            (kind,) = ids
+        return kind, ids[kind]
 
     def _copy(self, entity_id: str, count: int) -> None:
         world = self.server.networks.state.worlds[self.network]

@@ -21,8 +21,8 @@ MakeStage = Callable[[str, str, str], Awaitable[Stage]]
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """A server in whose workspaces nothing is connected."""
     path: Path = tmp_path_factory.mktemp("guardrails") / "guardrails.db"
-    async with serve_api(f"sqlite:///{path}", UNLIMITED) as one:
-        yield one
+    async with serve_api(f"sqlite:///{path}", UNLIMITED) as server:
+        yield server
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -37,7 +37,7 @@ async def make_stage(site: Served) -> AsyncIterator[MakeStage]:
         world = site.networks.state.worlds[network]
         stored[network] = dict(world._stored_entities)
         accounts = await site.admin.get("/accounts", network=network)
-        account = next(one["accountId"] for one in accounts if one["currency"] == currency)
+        account = next(row["accountId"] for row in accounts if row["currency"] == currency)
         return Stage(site, network, account)
 
     yield make

@@ -57,8 +57,8 @@ def read_holdings(network: str, world: World, account: str) -> Holdings:
     levels = {level.kind: level for level in LEVELS[network]}
     entities = [stored for kind in levels for stored in world.list_entities(kind, account)]
     by_id = {stored.id: stored for stored in entities}
-    held: dict[str, Amounts] = {}
-    live: dict[str, Amounts] = {}
+    all_amounts: dict[str, Amounts] = {}
+    live_amounts: dict[str, Amounts] = {}
     budgets: dict[tuple[str, str], Decimal] = {}
     for stored in entities:
         own = dict(levels[stored.kind].budgets(world, stored))
@@ -66,15 +66,15 @@ def read_holdings(network: str, world: World, account: str) -> Holdings:
         lineage = [stored]
         while lineage[-1].parent in by_id:
             lineage.append(by_id[lineage[-1].parent or ""])
-        if not own or any(list(levels[one.kind].budgets(world, one)) for one in lineage[1:]):
+        if not own or any(list(levels[ancestor.kind].budgets(world, ancestor)) for ancestor in lineage[1:]):
             continue  # a budget above bounds this one
         below = [child for child in entities if child.parent == stored.id]
         chains = [[child, *lineage] for child in below] or [lineage]
-        rows = [[(levels[one.kind], one) for one in chain] for chain in chains]
+        rows = [[(levels[entity.kind], entity) for entity in chain] for chain in chains]
         spends = [(_bound_chain(world, chain), chain) for chain in rows]
-        held[stored.id] = _take_highest(amounts for amounts, _ in spends)
-        live[stored.id] = _take_highest(amounts for amounts, chain in spends if _is_active(chain))
-    return Holdings(held, live, budgets)
+        all_amounts[stored.id] = _take_highest(amounts for amounts, _ in spends)
+        live_amounts[stored.id] = _take_highest(amounts for amounts, chain in spends if _is_active(chain))
+    return Holdings(all_amounts, live_amounts, budgets)
 
 
 def _is_active(chain: Chain) -> bool:
@@ -108,36 +108,36 @@ def _count_days(world: World, chain: Chain) -> Decimal:
 # -- members of the networks --------------------------------------------------------------------------------------
 
 
-def _get(data: Any, path: str) -> Any:
+def _get_member(data: Any, path: str) -> Any:
     for name in path.split("."):
         data = data.get(name) if isinstance(data, Mapping) else None
     return data
 
 
-def _amounts(unit: int, **members: str) -> Callable[[World, StoredEntity], Iterable[Budget]]:
+def _make_budget_reader(unit: int, **members: str) -> Callable[[World, StoredEntity], Iterable[Budget]]:
     """Budgets by period and member (dotted), in units of which ``unit`` make a major one."""
 
     def read(world: World, stored: StoredEntity) -> Iterable[Budget]:
         for period, member in members.items():
-            if value := _get(stored.data, member):
+            if value := _get_member(stored.data, member):
                 yield period, Decimal(str(value)) * MICROS / unit
 
     return read
 
 
-def _no_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
+def _read_no_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
     return ()
 
 
-def _never(world: World, stored: StoredEntity) -> datetime | None:
+def _find_no_moment(world: World, stored: StoredEntity) -> datetime | None:
     return None
 
 
-def _at(member: str, read: Callable[[Any], datetime]) -> Find:
+def _make_moment_finder(member: str, read: Callable[[Any], datetime]) -> Find:
     """The moment in a member (dotted)."""
 
     def find(world: World, stored: StoredEntity) -> datetime | None:
-        value = _get(stored.data, member)
+        value = _get_member(stored.data, member)
         return None if value in (None, "", 0, -1) else read(value)
 
     return find
@@ -214,17 +214,19 @@ def _read_snapchat_budget(world: World, stored: StoredEntity) -> Iterable[Budget
     return []
 
 
-_meta_amounts = _amounts(100, daily="daily_budget", lifetime="lifetime_budget")
-_x_amounts = _amounts(MICROS, daily="daily_budget_amount_local_micro", lifetime="total_budget_amount_local_micro")
+_meta_amounts = _make_budget_reader(100, daily="daily_budget", lifetime="lifetime_budget")
+_x_amounts = _make_budget_reader(
+    MICROS, daily="daily_budget_amount_local_micro", lifetime="total_budget_amount_local_micro"
+)
 LEVELS: Mapping[str, tuple[Level, ...]] = {
     "meta": (
-        Level("campaign", ("status", "ACTIVE"), _meta_amounts, _never, _never),
+        Level("campaign", ("status", "ACTIVE"), _meta_amounts, _find_no_moment, _find_no_moment),
         Level(
             "adset",
             ("status", "ACTIVE"),
             _meta_amounts,
-            _at("end_time", _read_instant),
-            _at("start_time", _read_instant),
+            _make_moment_finder("end_time", _read_instant),
+            _make_moment_finder("start_time", _read_instant),
         ),
     ),
     "google": (
@@ -232,18 +234,18 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
             "campaign",
             ("status", "ENABLED"),
             _read_google_budget,
-            _at("endDateTime", _read_last_day),
-            _at("startDateTime", _read_first_day),
+            _make_moment_finder("endDateTime", _read_last_day),
+            _make_moment_finder("startDateTime", _read_first_day),
         ),
     ),
     "tiktok": (
-        Level("campaign", ("operation_status", "ENABLE"), _read_tiktok_budget, _never, _never),
+        Level("campaign", ("operation_status", "ENABLE"), _read_tiktok_budget, _find_no_moment, _find_no_moment),
         Level(
             "adgroup",
             ("operation_status", "ENABLE"),
             _read_tiktok_budget,
-            _at("schedule_end_time", _read_instant),
-            _at("schedule_start_time", _read_instant),
+            _make_moment_finder("schedule_end_time", _read_instant),
+            _make_moment_finder("schedule_start_time", _read_instant),
         ),
     ),
     "snapchat": (
@@ -251,41 +253,47 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
             "campaign",
             ("status", "ACTIVE"),
             _read_snapchat_budget,
-            _at("end_time", _read_instant),
-            _at("start_time", _read_instant),
+            _make_moment_finder("end_time", _read_instant),
+            _make_moment_finder("start_time", _read_instant),
         ),
         Level(
             "adsquad",
             ("status", "ACTIVE"),
-            _amounts(MICROS, daily="daily_budget_micro", lifetime="lifetime_budget_micro"),
-            _at("end_time", _read_instant),
-            _at("start_time", _read_instant),
+            _make_budget_reader(MICROS, daily="daily_budget_micro", lifetime="lifetime_budget_micro"),
+            _make_moment_finder("end_time", _read_instant),
+            _make_moment_finder("start_time", _read_instant),
         ),
     ),
     "pinterest": (
         Level(
             "campaign",
             ("status", "ACTIVE"),
-            _amounts(MICROS, daily="daily_spend_cap", lifetime="lifetime_spend_cap"),
-            _at("end_time", _read_seconds),
-            _at("start_time", _read_seconds),
+            _make_budget_reader(MICROS, daily="daily_spend_cap", lifetime="lifetime_spend_cap"),
+            _make_moment_finder("end_time", _read_seconds),
+            _make_moment_finder("start_time", _read_seconds),
         ),
-        Level("ad_group", ("status", "ACTIVE"), _amounts(MICROS, daily="budget_in_micro_currency"), _never, _never),
+        Level(
+            "ad_group",
+            ("status", "ACTIVE"),
+            _make_budget_reader(MICROS, daily="budget_in_micro_currency"),
+            _find_no_moment,
+            _find_no_moment,
+        ),
     ),
     "linkedin": (
         Level(
             "campaignGroup",
             ("status", "ACTIVE"),
-            _no_budget,
-            _at("runSchedule.end", _read_milliseconds),
-            _at("runSchedule.start", _read_milliseconds),
+            _read_no_budget,
+            _make_moment_finder("runSchedule.end", _read_milliseconds),
+            _make_moment_finder("runSchedule.start", _read_milliseconds),
         ),
         Level(
             "campaign",
             ("status", "ACTIVE"),
-            _amounts(1, daily="dailyBudget.amount", lifetime="totalBudget.amount"),
-            _at("runSchedule.end", _read_milliseconds),
-            _at("runSchedule.start", _read_milliseconds),
+            _make_budget_reader(1, daily="dailyBudget.amount", lifetime="totalBudget.amount"),
+            _make_moment_finder("runSchedule.end", _read_milliseconds),
+            _make_moment_finder("runSchedule.start", _read_milliseconds),
         ),
     ),
     "reddit": (
@@ -293,55 +301,61 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
             "campaign",
             ("configured_status", "ACTIVE"),
             _read_reddit_budget,
-            _at("end_time", _read_instant),
-            _at("start_time", _read_instant),
+            _make_moment_finder("end_time", _read_instant),
+            _make_moment_finder("start_time", _read_instant),
         ),
         Level(
             "ad_group",
             ("configured_status", "ACTIVE"),
             _read_reddit_budget,
-            _at("end_time", _read_instant),
-            _at("start_time", _read_instant),
+            _make_moment_finder("end_time", _read_instant),
+            _make_moment_finder("start_time", _read_instant),
         ),
     ),
     "amazon": (
         Level(
             "campaign",
             ("state", "ENABLED"),
-            _amounts(1, daily="budget.budget"),
-            _at("endDate", _read_last_day),
-            _at("startDate", _read_first_day),
+            _make_budget_reader(1, daily="budget.budget"),
+            _make_moment_finder("endDate", _read_last_day),
+            _make_moment_finder("startDate", _read_first_day),
         ),
     ),
     "x": (
-        Level("campaign", ("entity_status", "ACTIVE"), _x_amounts, _never, _never),
+        Level("campaign", ("entity_status", "ACTIVE"), _x_amounts, _find_no_moment, _find_no_moment),
         Level(
             "line_item",
             ("entity_status", "ACTIVE"),
             _x_amounts,
-            _at("end_time", _read_instant),
-            _at("start_time", _read_instant),
+            _make_moment_finder("end_time", _read_instant),
+            _make_moment_finder("start_time", _read_instant),
         ),
     ),
     "chatgpt": (
         Level(
             "campaign",
             ("status", "active"),
-            _amounts(MICROS, daily="budget.daily_spend_limit_micros", lifetime="budget.lifetime_spend_limit_micros"),
-            _at("end_time", _read_seconds),
-            _at("start_time", _read_seconds),
+            _make_budget_reader(
+                MICROS, daily="budget.daily_spend_limit_micros", lifetime="budget.lifetime_spend_limit_micros"
+            ),
+            _make_moment_finder("end_time", _read_seconds),
+            _make_moment_finder("start_time", _read_seconds),
         ),
     ),
     "apple": (
         Level(
             "campaign",
             ("status", "ENABLED"),
-            _amounts(1, daily="dailyBudget.value.amount"),
-            _at("endTime", _read_instant),
-            _at("startTime", _read_instant),
+            _make_budget_reader(1, daily="dailyBudget.value.amount"),
+            _make_moment_finder("endTime", _read_instant),
+            _make_moment_finder("startTime", _read_instant),
         ),
         Level(
-            "adGroup", ("status", "ENABLED"), _no_budget, _at("endTime", _read_instant), _at("startTime", _read_instant)
+            "adGroup",
+            ("status", "ENABLED"),
+            _read_no_budget,
+            _make_moment_finder("endTime", _read_instant),
+            _make_moment_finder("startTime", _read_instant),
         ),
     ),
     "outbrain": (
@@ -363,12 +377,12 @@ def count_raises(before: Mapping[str, Amounts], after: Mapping[str, Amounts]) ->
     return daily, in_all
 
 
-def get_highest(one: Mapping[str, Amounts], other: Mapping[str, Amounts]) -> Mapping[str, Amounts]:
+def get_highest(first: Mapping[str, Amounts], second: Mapping[str, Amounts]) -> Mapping[str, Amounts]:
     """Return the higher amounts of each entity."""
     return {
         entity: (
-            max(one.get(entity, NOTHING)[0], other.get(entity, NOTHING)[0]),
-            max(one.get(entity, NOTHING)[1], other.get(entity, NOTHING)[1]),
+            max(first.get(entity, NOTHING)[0], second.get(entity, NOTHING)[0]),
+            max(first.get(entity, NOTHING)[1], second.get(entity, NOTHING)[1]),
         )
-        for entity in {*one, *other}
+        for entity in {*first, *second}
     }

@@ -88,8 +88,8 @@ class Attack:
         for name in ("paused", "active"):
             await self.stage.perform({"create": brief, "as": name})
         await self.stage.perform({"activate": "active"})
-        shown = await self.stage.server.admin.get(f"/accounts/{self.stage.account}")
-        self.native_account = shown["nativeId"]
+        account = await self.stage.server.admin.get(f"/accounts/{self.stage.account}")
+        self.native_account = account["nativeId"]
         self._stored = dict(self._world._stored_entities)
 
     @property
@@ -114,8 +114,8 @@ class Attack:
             self.tally.counts[f"prepare {status}"] += 1
             words = f"{method} {path} {body.decode()}"
             if status == 201:
-                made = answer["data"]
-                operations = made.get("operations", [made])
+                prepared = answer["data"]
+                operations = prepared.get("operations", [prepared])
                 pending += [Call(number, operation, words, watch.before) for operation in operations]
             while pending and self.random.random() < 0.6:
                 await self.execute(pending.pop(self.random.randrange(len(pending))), watch)
@@ -129,9 +129,9 @@ class Attack:
         status, _ = await send("POST", f"/operations/{call.operation['id']}/execute", body)
         is_fresh = call.holdings is watch.before
         self.tally.counts[f"execute {status}"] += 1
-        found = watch.compare(self.read(), call)
+        faults = watch.compare(self.read(), call)
         self.tally.counts["raises"] += watch.has_raised
-        self.tally.bypasses += [f"{self.stage.network}: {fault}: {call.words}"[:600] for fault in found]
+        self.tally.bypasses += [f"{self.stage.network}: {fault}: {call.words}"[:600] for fault in faults]
         if is_fresh:
             understated = watch.list_understated(call.operation["plan"])
             self.tally.understated += [f"{self.stage.network}: {fault}: {call.words}"[:600] for fault in understated]
@@ -146,13 +146,13 @@ class Attack:
 
     def pick_entity(self) -> tuple[str, str]:
         """Return the kind and the id of an entity of a campaign, mostly of one that may hold a budget."""
-        made = self.stage.entities[self.random.choice(("paused", "active"))]
-        kind = self.random.choices(list(made), [6, 3, 1][: len(made)])[0]
+        ids = self.stage.entities[self.random.choice(("paused", "active"))]
+        kind = self.random.choices(list(ids), [6, 3, 1][: len(ids)])[0]
         if self.random.random() < 0.5:
             kind = get_budget_kind(self.stage.network)
-        return kind, made[kind]
+        return kind, ids[kind]
 
-    def entity_path(self, kind: str, entity_id: str) -> str:
+    def build_entity_path(self, kind: str, entity_id: str) -> str:
         """Return the path of an entity."""
         return f"/accounts/{self.stage.account}/{PATHS[kind]}/{entity_id}"
 
@@ -177,14 +177,14 @@ class Attack:
             fields["endAt"] = self.random.choice(ENDS)
         if self.random.random() < 0.1:
             fields |= self.random.choice(({"status": "ACTIVE"}, {"status": "ENABLED"}, {"entity_status": "ACTIVE"}))
-        return "POST", f"{self.entity_path(kind, entity_id)}/edit", {"fields": fields}, self.pick_amount()
+        return "POST", f"{self.build_entity_path(kind, entity_id)}/edit", {"fields": fields}, self.pick_amount()
 
     def make_end(self) -> Made:
         """An edit of the end."""
         kind, entity_id = self.pick_entity()
         return (
             "POST",
-            f"{self.entity_path(kind, entity_id)}/edit",
+            f"{self.build_entity_path(kind, entity_id)}/edit",
             {"fields": {"endAt": RAW}},
             json.dumps(self.random.choice(ENDS)),
         )
@@ -248,11 +248,11 @@ class Attack:
             payload = self.random.choice(({"data": payload}, {"update": payload}, {"payload": payload}, {"0": payload}))
         literal = self.pick_amount(unit if self.random.random() < 0.8 else self.random.choice((1, 100, MICROS)))
         if self.random.random() < 0.5:
-            return "PATCH", self.entity_path(kind, entity_id), {"payload": payload}, literal
+            return "PATCH", self.build_entity_path(kind, entity_id), {"payload": payload}, literal
         body: dict[str, Any] = {"payload": self.stage.fill_template(kind, payload)}
         if kind != "campaign":
-            made = self.stage.entities["active"]
-            body["parentId"] = made.get("adGroup", made["campaign"]) if kind == "ad" else made["campaign"]
+            ids = self.stage.entities["active"]
+            body["parentId"] = ids.get("adGroup", ids["campaign"]) if kind == "ad" else ids["campaign"]
             for parent in ("campaign_id", "campaignGroup", "campaignId"):
                 body["payload"].pop(parent, None)
         return "POST", f"/accounts/{self.stage.account}/{PATHS[kind]}", body, literal

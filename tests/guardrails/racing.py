@@ -122,12 +122,12 @@ async def race_executions(pipe: Pipe, race: ExecutionRace) -> Refusals:
         async def execute(operation_id: str) -> str | None:
             async with gate:
                 try:
-                    shown = await operations.execute_operation(
+                    executed = await operations.execute_operation(
                         service, race.job.actor, operation_id=operation_id, confirmed=True
                     )
                 except AdsunifyError as refusal:
                     return refusal.code
-                return None if shown["status"] == "succeeded" else str(shown["status"])
+                return None if executed["status"] == "succeeded" else str(executed["status"])
 
         pipe.send("ready")
         pipe.recv()

@@ -68,7 +68,7 @@ class ModelRule:
     hour: int
     uses: dict[str, ModelUse] = field(factory=dict)
 
-    def sums(self, hour: int) -> tuple[int, int]:
+    def sum_uses(self, hour: int) -> tuple[int, int]:
         """What the window holds in an hour."""
         window = self.stored.per_window
         if window is None:
@@ -136,9 +136,11 @@ class Simulation:
 
     def check(self) -> None:
         """Compare every window."""
-        found = guardrails.read_windows(self.connection, self.actor.workspace_id, self.rules, self.clock)
-        expected = {id_: rule.sums(self.hour) for id_, rule in self.rules.items() if rule.stored.per_window is not None}
-        assert {id_: (usage.daily, usage.lifetime) for id_, usage in found.items()} == expected
+        usages = guardrails.read_windows(self.connection, self.actor.workspace_id, self.rules, self.clock)
+        expected = {
+            id_: rule.sum_uses(self.hour) for id_, rule in self.rules.items() if rule.stored.per_window is not None
+        }
+        assert {id_: (usage.daily, usage.lifetime) for id_, usage in usages.items()} == expected
 
     def check_uses(self) -> None:
         """Compare the operations that every window lists."""
@@ -173,7 +175,7 @@ class Simulation:
             (self.create_rule, 0.5),
             (self.delete_rule, 0.3),
         )
-        (chosen,) = self.dice.choices([one for one, _ in choices], [weight for _, weight in choices])
+        (chosen,) = self.dice.choices([action for action, _ in choices], [weight for _, weight in choices])
         chosen()
         self.check()
 
@@ -181,7 +183,7 @@ class Simulation:
         self.counts[what] = self.counts.get(what, 0) + 1
 
     def pick(self, *statuses: str) -> ModelOperation | None:
-        chosen = [one for one in self.active.values() if one.status in statuses]
+        chosen = [operation for operation in self.active.values() if operation.status in statuses]
         return self.dice.choice(chosen) if chosen else None
 
     def prepare(self) -> None:
@@ -198,25 +200,29 @@ class Simulation:
         (minutes,) = self.dice.choices((0.1, 0.4, 2, 20, 61, 200, 60 * 25), (30, 30, 20, 4, 3, 2, 1))
         self.now[0] += int(minutes * MINUTE)
         if minutes > 2:  # most of what expired is of no further interest
-            for id_ in [one.id for one in self.active.values() if self.now[0] - one.created_at > REVIEW_MILLISECONDS]:
+            for id_ in [
+                operation.id
+                for operation in self.active.values()
+                if self.now[0] - operation.created_at > REVIEW_MILLISECONDS
+            ]:
                 if self.dice.random() < 0.9:
                     del self.active[id_]
 
     def claim(self) -> None:
         """Claim, sometimes with an outdated evaluation, sometimes without an intent, sometimes twice."""
-        one = self.pick("prepared", "running")
-        if one is None:
+        operation = self.pick("prepared", "running")
+        if operation is None:
             return
         is_outdated = self.dice.random() < 0.03
         uses = tuple(
-            WindowUse(id_, rule.stored.version, window.hours, window.limits, *one.spend)
+            WindowUse(id_, rule.stored.version, window.hours, window.limits, *operation.spend)
             for id_, rule in self.rules.items()
-            if id_ in one.matches and (window := rule.stored.per_window) is not None
+            if id_ in operation.matches and (window := rule.stored.per_window) is not None
         )
-        binding = SpendBinding(self.version - is_outdated, one.id, tuple(use for use in uses if use.is_counted))
-        intent = self.next_intent(one) if self.dice.random() < 0.8 else None
-        expected, breached = self.expect_claim(one, is_outdated, binding)
-        result = self.commit(StateCommit(one.id, None, intent=intent, trigger="claim"), binding)
+        binding = SpendBinding(self.version - is_outdated, operation.id, tuple(use for use in uses if use.is_counted))
+        intent = self.make_next_intent(operation) if self.dice.random() < 0.8 else None
+        expected, breached = self.expect_claim(operation, is_outdated, binding)
+        result = self.commit(StateCommit(operation.id, None, intent=intent, trigger="claim"), binding)
         assert result.refusal == expected, (result, expected)
         self.count(f"claim {expected}")
         if expected == "guardrail":
@@ -226,126 +232,133 @@ class Simulation:
             return
         if expected is not None:
             return
-        one.status, one.fence, one.open_intent = "running", result.fence, intent
-        one.lease_until = self.now[0] + LEASE_MILLISECONDS
+        operation.status, operation.fence, operation.open_intent = "running", result.fence, intent
+        operation.lease_until = self.now[0] + LEASE_MILLISECONDS
         for use in binding.uses:
             rule = self.rules[use.rule_id]
             rule.hour = max(rule.hour, self.hour)
-            rule.uses.setdefault(one.id, ModelUse(rule.hour, use.daily, use.lifetime))
-            for limit, total, asked in zip(
-                (use.limits.daily, use.limits.lifetime), rule.sums(self.hour), one.spend[:2], strict=True
+            rule.uses.setdefault(operation.id, ModelUse(rule.hour, use.daily, use.lifetime))
+            for limit, total, amount in zip(
+                (use.limits.daily, use.limits.lifetime), rule.sum_uses(self.hour), operation.spend[:2], strict=True
             ):
-                assert limit is None or total <= limit or asked == 0 or one.is_evidence, "the window is exceeded"
+                assert limit is None or total <= limit or amount == 0 or operation.is_evidence, "the window is exceeded"
         if self.dice.random() < 0.05:  # the caller lost the answer, and claims again
-            assert self.commit(StateCommit(one.id, None, intent=intent, trigger="claim"), binding).refusal == "claimed"
+            assert (
+                self.commit(StateCommit(operation.id, None, intent=intent, trigger="claim"), binding).refusal
+                == "claimed"
+            )
 
-    def next_intent(self, one: ModelOperation) -> Intent:
-        one.attempts += 1
-        n = min(one.applied_steps, 1)
-        return Intent(n, KEYS[n], one.attempts, {"method": "POST", "url": "https://graph.example"})
+    def make_next_intent(self, operation: ModelOperation) -> Intent:
+        operation.attempts += 1
+        n = min(operation.applied_steps, 1)
+        return Intent(n, KEYS[n], operation.attempts, {"method": "POST", "url": "https://graph.example"})
 
     def expect_claim(
-        self, one: ModelOperation, is_outdated: bool, binding: SpendBinding
+        self, operation: ModelOperation, is_outdated: bool, binding: SpendBinding
     ) -> tuple[str | None, dict[tuple[str, str], int]]:
         """The refusal of a claim, and what every full window has room for."""
-        if one.status == "running":
-            if self.now[0] < one.lease_until or one.open_intent is not None:
+        if operation.status == "running":
+            if self.now[0] < operation.lease_until or operation.open_intent is not None:
                 return "claimed", {}
-            self.give_back(one)
-            one.status = "prepared"
-        if self.now[0] >= one.created_at + REVIEW_MILLISECONDS:
+            self.give_back(operation)
+            operation.status = "prepared"
+        if self.now[0] >= operation.created_at + REVIEW_MILLISECONDS:
             return "expired", {}
         if is_outdated:
             return "rules_changed", {}
         full = {}
         for use in binding.uses:
             rule = self.rules[use.rule_id]
-            if one.id in rule.uses:
+            if operation.id in rule.uses:
                 continue
             names = (("daily", use.daily, use.limits.daily), ("lifetime", use.lifetime, use.limits.lifetime))
-            for total, (name, asked, limit) in zip(rule.sums(self.hour), names, strict=True):
+            for total, (name, amount, limit) in zip(rule.sum_uses(self.hour), names, strict=True):
                 limit = 9 * 10**18 if limit is None else limit
-                if asked and total + asked > limit:
+                if amount and total + amount > limit:
                     full[use.rule_id, name] = max(0, limit - total)
                     break
         return ("guardrail" if full else None), full
 
-    def give_back(self, one: ModelOperation) -> None:
+    def give_back(self, operation: ModelOperation) -> None:
         """An operation ends without a write in flight."""
-        if not one.is_evidence and one.open_intent is None:
+        if not operation.is_evidence and operation.open_intent is None:
             for rule in self.rules.values():
-                if rule.uses.pop(one.id, None) is not None:
+                if rule.uses.pop(operation.id, None) is not None:
                     rule.hour = max(rule.hour, self.hour)
 
-    def receipt(self, one: ModelOperation, state: Any) -> Receipt | None:
+    def make_receipt(self, operation: ModelOperation, state: Any) -> Receipt | None:
         """The receipt of the write in flight, if there is one."""
-        intent, one.open_intent = one.open_intent, None
+        intent, operation.open_intent = operation.open_intent, None
         if intent is None:
             return None
         items: tuple[ItemReceipt, ...] = ()
         if state == "rejected" and self.dice.random() < 0.2:
             items = (ItemReceipt(0, "rejected"), ItemReceipt(1, self.dice.choice(("applied", "rejected")), "7"))
-        one.is_evidence |= state in ("applied", "ambiguous") or any(item.state == "applied" for item in items)
-        one.applied_steps += state == "applied"
+        operation.is_evidence |= state in ("applied", "ambiguous") or any(item.state == "applied" for item in items)
+        operation.applied_steps += state == "applied"
         return Receipt(intent.step_index, intent.key, intent.attempt, state, http_status=200, items=items)
 
     def go_on(self) -> None:
         """The receipt of one write, and the intent of the next."""
-        one = self.pick("running")
-        if one is None or self.now[0] >= min(one.lease_until, one.created_at + REVIEW_MILLISECONDS):
+        operation = self.pick("running")
+        if operation is None or self.now[0] >= min(operation.lease_until, operation.created_at + REVIEW_MILLISECONDS):
             return
-        receipt = self.receipt(one, "applied")
-        intent = self.next_intent(one)
-        assert self.commit(StateCommit(one.id, one.fence, receipt, intent)).refusal is None
-        one.open_intent, one.lease_until = intent, self.now[0] + LEASE_MILLISECONDS
+        receipt = self.make_receipt(operation, "applied")
+        intent = self.make_next_intent(operation)
+        assert self.commit(StateCommit(operation.id, operation.fence, receipt, intent)).refusal is None
+        operation.open_intent, operation.lease_until = intent, self.now[0] + LEASE_MILLISECONDS
 
     def end(self) -> None:
         """The last commit of an execution, sometimes repeated."""
-        one = self.pick("running")
-        if one is None:
+        operation = self.pick("running")
+        if operation is None:
             return
         state = self.dice.choice(("applied", "applied", "rejected", "rejected", "throttled", "ambiguous"))
-        receipt = self.receipt(one, state)
+        receipt = self.make_receipt(operation, state)
         trigger: Any = "hand_back"
         if receipt is not None and state == "ambiguous":
             trigger = "lose"
         elif receipt is not None and state == "applied" and self.dice.random() < 0.5:
             trigger = "succeed"
-        change = StateCommit(one.id, one.fence, receipt, trigger=trigger, has_next_action=True)
+        change = StateCommit(operation.id, operation.fence, receipt, trigger=trigger, has_next_action=True)
         for _ in range(1 + (self.dice.random() < 0.05)):
             assert self.commit(change).refusal is None
-        one.status = {"hand_back": "prepared", "lose": "unknown", "succeed": "succeeded"}[trigger]
+        operation.status = {"hand_back": "prepared", "lose": "unknown", "succeed": "succeeded"}[trigger]
         self.count(f"end {trigger}")
         if trigger == "hand_back":
-            self.give_back(one)
+            self.give_back(operation)
 
     def cancel(self) -> None:
-        one = self.pick("prepared", "running")
-        if one is None:
+        operation = self.pick("prepared", "running")
+        if operation is None:
             return
-        is_lapsed = one.status == "running" and self.now[0] >= one.lease_until and one.open_intent is None
-        can_cancel = one.status == "prepared" or is_lapsed
+        is_lapsed = (
+            operation.status == "running" and self.now[0] >= operation.lease_until and operation.open_intent is None
+        )
+        can_cancel = operation.status == "prepared" or is_lapsed
         try:
-            self.write(cancellation.cancel_operation, self.actor, one.id, self.clock)
+            self.write(cancellation.cancel_operation, self.actor, operation.id, self.clock)
         except OperationError:
             assert not can_cancel
             return
         assert can_cancel
-        self.give_back(one)
-        one.status = "cancelled"
+        self.give_back(operation)
+        operation.status = "cancelled"
 
     def recover(self) -> None:
         recovered = self.write(cancellation.recover_operations, self.clock)
         for id_ in recovered:
-            one = self.operations[id_]
-            assert one.open_intent is None and one.status == "running" and self.now[0] >= one.lease_until
-            self.give_back(one)
-            one.status = "prepared"
+            operation = self.operations[id_]
+            assert (
+                operation.open_intent is None and operation.status == "running" and self.now[0] >= operation.lease_until
+            )
+            self.give_back(operation)
+            operation.status = "prepared"
             self.count("recovered")
 
     # -- rules --------------------------------------------------------------------------------------------------
 
-    def random_window(self) -> Window | None:
+    def draw_window(self) -> Window | None:
         if self.dice.random() < 0.1:
             return None
         limits = Limits(self.dice.choice(LIMITS), self.dice.choice(LIMITS))
@@ -354,7 +367,7 @@ class Simulation:
     def create_rule(self) -> None:
         if len(self.rules) >= 6:
             return
-        draft = Guardrail("", "", 0, "r", currency="USD", per_window=self.random_window())
+        draft = Guardrail("", "", 0, "r", currency="USD", per_window=self.draw_window())
         rule = self.write(guardrails.create_guardrail, self.actor, draft, self.clock)
         self.rules[rule.id] = ModelRule(rule, self.hour)
         self.version += 1
@@ -363,7 +376,7 @@ class Simulation:
         if not self.rules:
             return
         rule = self.dice.choice(list(self.rules.values()))
-        changed = evolve(rule.stored, per_window=self.random_window())
+        changed = evolve(rule.stored, per_window=self.draw_window())
         if self.dice.random() < 0.2:
             changed = evolve(changed, currency="EUR" if changed.currency == "USD" else "USD")
             rule.uses.clear()
@@ -394,9 +407,9 @@ def open_simulation(seed: int) -> Iterator[Simulation]:
         user = people.ensure_user(connection, "ann@shop.example", clock)
         people.set_membership(connection, workspace.id, user.id, "admin", clock)
         actor = Actor(workspace.id, user.id, "session", "admin", True, "session")
-        found = (DiscoveredAccountRow("act_1", "Shop", "USD", "UTC"),)
+        accounts = (DiscoveredAccountRow("act_1", "Shop", "USD", "UTC"),)
         account = connections.save_connection(
-            connection, actor, new_id(clock.now()), "meta", found, {"accessToken": "sealed"}, None, clock
+            connection, actor, new_id(clock.now()), "meta", accounts, {"accessToken": "sealed"}, None, clock
         )[0]
         simulation = Simulation(seed, connection, actor, account.id, clock, random.Random(seed), now)
         simulation.create_rule()
@@ -424,8 +437,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.guardrails.simulation", description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--steps", type=int, default=RUN_STEPS)
-    asked = parser.parse_args()
-    print(simulate(asked.seed, asked.steps))
+    options = parser.parse_args()
+    print(simulate(options.seed, options.steps))
 
 
 if __name__ == "__main__":

@@ -31,10 +31,10 @@ CASES = [
 ]
 
 
-def agrees(shown: dict[str, Any], expected: dict[str, Any], currency: str) -> bool:
+def is_expected_amount(amount_of_plan: dict[str, Any], expected: dict[str, Any], currency: str) -> bool:
     """Whether an amount of a plan is the expected one, in the account's currency."""
-    return shown["currency"] == currency and all(
-        shown[name] in (amount if isinstance(amount, list) else [amount]) for name, amount in expected.items()
+    return amount_of_plan["currency"] == currency and all(
+        amount_of_plan[name] in (amount if isinstance(amount, list) else [amount]) for name, amount in expected.items()
     )
 
 
@@ -54,5 +54,5 @@ async def test_exposure(make_stage: MakeStage, case: dict[str, Any]) -> None:
     assert len(plans) == len(expected)
     for plan, figures in zip(plans, expected, strict=True):
         for name, amounts in figures.items():
-            if not agrees(plan[name], amounts, case["currency"]):
+            if not is_expected_amount(plan[name], amounts, case["currency"]):
                 pytest.fail(f"{name} is {plan[name]}, expected {amounts}: {case['because']}", pytrace=False)

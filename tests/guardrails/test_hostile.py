@@ -62,9 +62,11 @@ async def test_a_percentage_bounds_an_amount_beyond_64_bits(make_stage: MakeStag
     stage = await make_stage("reddit", "USD", CLOCK)
     attack = await Attack.begin(stage, "64 bits", over_http=True)
     (rule,) = [
-        one.body for one in make_rules("reddit", stage.account, attack.key_id) if len(one.body) == 4 and one.factor
+        candidate.body
+        for candidate in make_rules("reddit", stage.account, attack.key_id)
+        if len(candidate.body) == 4 and candidate.factor
     ]
-    made = await stage.server.admin.post("/guardrails", rule, 201)
+    created = await stage.server.admin.post("/guardrails", rule, 201)
     answer = await stage.send({"update": "paused.adGroup", "payload": {"goal_value": 2**63}})
-    await stage.server.admin.delete(f"/guardrails/{made['id']}")
+    await stage.server.admin.delete(f"/guardrails/{created['id']}")
     assert (answer.status_code, answer.json()["code"]) == (403, "guardrail_exceeded")

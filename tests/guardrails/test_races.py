@@ -63,11 +63,13 @@ def make_workspace(connection: Connection, store: Store) -> tuple[Actor, Account
     user = people.ensure_user(connection, "ann@shop.example", store.clock)
     people.set_membership(connection, workspace.id, user.id, "admin", store.clock)
     actor = Actor(workspace.id, user.id, "local", "admin", True, "local")
-    found = (DiscoveredAccountRow("act_1", "Shop", "USD", "UTC"),)
+    discovered = (DiscoveredAccountRow("act_1", "Shop", "USD", "UTC"),)
     connection_id = new_id(store.clock.now())
     secrets = {"accessToken": "sealed"}
-    made = connections.save_connection(connection, actor, connection_id, "meta", found, secrets, None, store.clock)
-    return actor, made[0]
+    accounts = connections.save_connection(
+        connection, actor, connection_id, "meta", discovered, secrets, None, store.clock
+    )
+    return actor, accounts[0]
 
 
 async def make_race(store: Store, url: str) -> tuple[ClaimRace, list[Guardrail]]:
@@ -123,8 +125,8 @@ async def test_exactly_as_many_operations_run_as_fit(migrated_database: str) -> 
     counted_even = await store.read(read_rows, uses, rule=even.id)
     assert len(counted_even) <= FITTING_EVEN
     assert {row[0] for row in counted_even} == {row[0] for row in counted if len(race.bindings[str(row[0])].uses) == 2}
-    for one, rows in ((rule, counted), (even, counted_even)):
-        usage = await store.read(guardrails.read_usage, one.id, store.clock)
+    for window_rule, rows in ((rule, counted), (even, counted_even)):
+        usage = await store.read(guardrails.read_usage, window_rule.id, store.clock)
         assert (usage.daily, usage.lifetime) == (AMOUNT * len(rows), 2 * AMOUNT * len(rows))
     claims = await store.read(read_rows, "SELECT count(*) FROM events WHERE type = 'operation.running'")
     attempts = await store.read(read_rows, "SELECT count(*) FROM steps")

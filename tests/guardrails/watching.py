@@ -83,14 +83,14 @@ class Watch:
 
     def compare(self, after: Holdings, call: Call) -> list[str]:
         """Return in words what the rule forbids and the last operation did."""
-        found = []
+        faults = []
         of_call = [Decimal(0), Decimal(0)]
         if self.limits.counts_calls:
             of_call = self.used_by_call.setdefault(call.number, of_call)
-        held = count_raises(get_highest(call.holdings.held, self.before.held), after.held)
+        rise = count_raises(get_highest(call.holdings.held, self.before.held), after.held)
         live = count_raises(get_highest(call.holdings.live, self.before.live), after.live)
         in_window = count_raises(self.first.live, after.live)
-        self.rise = held, live
+        self.rise = rise, live
         # An activation guards the budgets that it counts. An end that was moved since is a raise of another operation.
         ended = {
             entity: (amounts[0], min(amounts[1], call.holdings.held.get(entity, amounts)[1]))
@@ -98,35 +98,35 @@ class Watch:
         }
         live = live[0], count_raises(get_highest(call.holdings.live, self.before.live), ended)[1]
         for position, name in enumerate(("daily", "lifetime")):
-            of_call[position] += max(held[position], live[position])
+            of_call[position] += max(rise[position], live[position])
             allowed, window = self.limits.per_operation, self.limits.per_window
             if allowed is not None and self.has_raised and of_call[position] > allowed[position]:
-                found.append(f"{name} of one call rose by {of_call[position] / MICROS}")
+                faults.append(f"{name} of one call rose by {of_call[position] / MICROS}")
             if window is not None and live[position] and in_window[position] > window[position]:
-                found.append(f"{name} of all operations rose by {in_window[position] / MICROS}")
+                faults.append(f"{name} of all operations rose by {in_window[position] / MICROS}")
         for key, amount in after.budgets.items():
             if self.limits.factor is not None and (former := self.before.budgets.get(key)) is not None:
                 lowest = self.lowest[key] = min(self.lowest.get(key, amount), former, amount)
                 if amount > former and amount > lowest * self.limits.factor:
-                    found.append(f"a budget rose from {lowest / MICROS} to {amount / MICROS}")
+                    faults.append(f"a budget rose from {lowest / MICROS} to {amount / MICROS}")
         self.before = after
-        return found
+        return faults
 
     def list_understated(self, plan: Mapping[str, Any]) -> list[str]:
         """Return in words which amounts of a plan are less than what its operation did.
 
         What can be spent is the exposure; what is set up is the exposure or what is planned.
         """
-        found = []
+        faults = []
         for position, name in enumerate(("daily", "lifetime")):
-            exposure, planned = _read_shown(plan["exposure"][name]), _read_shown(plan["planned"][name])
-            held, live = self.rise[0][position], self.rise[1][position]
-            if live > exposure or held > max(exposure, planned):
-                rose = f"live {live / MICROS}, held {held / MICROS}"
-                found.append(f"{name} rose ({rose}), exposure {exposure / MICROS}, planned {planned / MICROS}")
-        return found
+            exposure, planned = _read_amount(plan["exposure"][name]), _read_amount(plan["planned"][name])
+            rise, live = self.rise[0][position], self.rise[1][position]
+            if live > exposure or rise > max(exposure, planned):
+                rose = f"live {live / MICROS}, held {rise / MICROS}"
+                faults.append(f"{name} rose ({rose}), exposure {exposure / MICROS}, planned {planned / MICROS}")
+        return faults
 
 
-def _read_shown(amount: str) -> Decimal:
+def _read_amount(amount: str) -> Decimal:
     """Return an amount of a plan in micro-units. An unknown one covers everything: only a person executes it."""
     return Decimal("Infinity") if amount in ("unknown", "unbounded") else Decimal(amount) * MICROS

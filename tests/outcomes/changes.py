@@ -72,8 +72,8 @@ class Changer:
             operation = self.ads.campaigns.create(account, load_brief(path, account))
             done = self.ads.operations.run(operation, confirmed=True)
             for kind in KINDS:
-                made = [one.entity_id for one in done.created if one.kind == kind]
-                self.entities.setdefault(kind, []).extend(made)
+                entity_ids = [created.entity_id for created in done.created if created.kind == kind]
+                self.entities.setdefault(kind, []).extend(entity_ids)
 
     def iterate_outcomes(self, count: int) -> Iterator[Outcome]:
         """Yield the outcomes of so many changes that were applied. Changes that the network does not take are no part.
@@ -122,11 +122,13 @@ class Changer:
         amounts = sorted({setting.field for setting in self._list_settings(kind) if setting.unit == "money"})
         mode: Literal["set", "increase", "decrease"] = self.random.choice(["set", "increase", "decrease"])
         value = self.random.randint(1, 90)
-        wanted = self.random.choice(amounts or ["budget"])
-        return self.ads.bulk.edit(account, kind=kind, entities=chosen, field=wanted, mode=mode, value=value).operations
+        field_name = self.random.choice(amounts or ["budget"])
+        return self.ads.bulk.edit(
+            account, kind=kind, entities=chosen, field=field_name, mode=mode, value=value
+        ).operations
 
     def _list_settings(self, kind: Kind) -> list[Any]:
-        return [one for one in get_adapter(self.network).network.settings if one.level == kind]
+        return [setting for setting in get_adapter(self.network).network.settings if setting.level == kind]
 
     def _prepare_edit(self, kind: Kind, entity_id: str, names: Sequence[str] = ()) -> Operation:
         """Prepare an edit of one to three fields, or of a part of the targeting or creative."""
@@ -136,7 +138,7 @@ class Changer:
         if not free:
             raise InvalidInput([], code="nothing to edit")
         chosen = self.random.sample(free, min(len(free), self.random.choice((1, 1, 2, 3))))
-        can_clear = {one.field for one in self._list_settings(kind) if one.can_clear}
+        can_clear = {setting.field for setting in self._list_settings(kind) if setting.can_clear}
         fields = {name: self._make_value(rows[name], name in can_clear) for name in chosen}
         targeting: dict[str, Any] = {}
         members = {
@@ -169,7 +171,7 @@ class Changer:
         if row.unit == "number":
             return str(random.randint(1, 9))
         if row.unit == "list" and isinstance(value, list | tuple):
-            options = row.choices or [str(one) for one in value]
+            options = row.choices or [str(element) for element in value]
             return ",".join(random.sample(options, random.randint(1, max(1, len(options)))) if options else [])
         if row.unit in ("instant", "day"):
             return self._move_time(row.unit, value)
@@ -198,8 +200,8 @@ class Changer:
         The network may refuse the former value: Meta accepts few changes of a budget in an hour, and X no budget above
         that of the campaign, which another change has lowered.
         """
-        written = list_differences(before, self.copy_world())
-        if not written:
+        differences = list_differences(before, self.copy_world())
+        if not differences:
             return Outcome(action, "not applied", "no difference")
         outside = self._change_outside(done, before) if self.random.random() < OUTSIDE_SHARE else ""
         writes = len(self.networks.writes(self.network))
@@ -211,14 +213,14 @@ class Changer:
                 fault = f"moved, but nobody has changed it: {problem}"
             return Outcome(action + outside, problem.code, str(problem), fault)
         if outside:
-            return Outcome(action + outside, "undone", fault=f"not refused: {written}")
+            return Outcome(action + outside, "undone", fault=f"not refused: {differences}")
         try:
             self.ads.operations.run(undo, confirmed=True)
         except AdsunifyError as problem:
             is_written = len(self.networks.writes(self.network)) > writes
-            return Outcome(action, problem.code, str(problem), f"{problem}: {written}" if is_written else "")
+            return Outcome(action, problem.code, str(problem), f"{problem}: {differences}" if is_written else "")
         left = list_differences(before, self.copy_world())
-        return Outcome(action, "undone", fault=f"left {left}; written {written}" if left else "")
+        return Outcome(action, "undone", fault=f"left {left}; written {differences}" if left else "")
 
     def _change_outside(self, done: Operation, before: Entities) -> str:
         """Change what an operation wrote: by another edit, or at the network. Return how; empty if that is refused."""
@@ -259,9 +261,9 @@ def list_differences(before: Entities, after: Entities) -> list[str]:
         if key not in before or key not in after:
             lines.append(f"{key} {'created' if key in after else 'removed'}")
         elif before[key] is not after[key]:
-            one, other = _simplify(before[key].data), _simplify(after[key].data)
-            names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-            lines += [f"{key} {name}: {one.get(name)!r} -> {other.get(name)!r}" for name in names]
+            former, present = _simplify(before[key].data), _simplify(after[key].data)
+            names = [name for name in {**former, **present} if former.get(name) != present.get(name)]
+            lines += [f"{key} {name}: {former.get(name)!r} -> {present.get(name)!r}" for name in names]
     return lines
 
 
@@ -270,7 +272,7 @@ def _simplify(value: Any) -> Any:
         members = {name: _simplify(member) for name, member in value.items() if not VOLATILE.search(name)}
         return {name: member for name, member in members.items() if member is not None}
     if isinstance(value, list | tuple):
-        return [_simplify(one) for one in value]
+        return [_simplify(element) for element in value]
     return Decimal(value) if isinstance(value, str) and AMOUNT.fullmatch(value) else value
 
 

@@ -56,16 +56,16 @@ class Cell:
 
     @property
     def is_wrong(self) -> bool:
-        wanted = "applied" if self.is_written else "not_applied"
-        return any(one.verdict not in (wanted, "undecided") for one in (self.first, self.second))
+        right_verdict = "applied" if self.is_written else "not_applied"
+        return any(inspected.verdict not in (right_verdict, "undecided") for inspected in (self.first, self.second))
 
     @property
     def is_decided(self) -> bool:
         return self.second.verdict != "undecided"
 
     def __str__(self) -> str:
-        found = "; ".join(read.found for read in self.second.evidence)
-        return f"{self.network} {self.step} {self.fault}: {self.second.verdict}: {self.second.reason} ({found})"
+        findings = "; ".join(read.found for read in self.second.evidence)
+        return f"{self.network} {self.step} {self.fault}: {self.second.verdict}: {self.second.reason} ({findings})"
 
 
 def load_brief(path: Path, account: Account) -> CampaignBrief:
@@ -80,8 +80,8 @@ def load_brief(path: Path, account: Account) -> CampaignBrief:
 
 def list_briefs(is_whole: bool) -> list[Path]:
     """The example briefs: one of each network, or all."""
-    found = {code: list_example_briefs(code) for code in sorted(ADAPTER_PACKAGES)}
-    return [path for paths in found.values() for path in (paths if is_whole else paths[:1])]
+    paths_by_network = {code: list_example_briefs(code) for code in sorted(ADAPTER_PACKAGES)}
+    return [path for paths in paths_by_network.values() for path in (paths if is_whole else paths[:1])]
 
 
 def get_network(path: Path) -> ExternalNetwork:
@@ -108,7 +108,7 @@ def lose_answer(networks: SimulatedNetworks, ads: Ads, operation: Operation, pos
 def advance_to(networks: SimulatedNetworks, ads: Ads, operation: Operation, step: str, seconds: int) -> InspectedStep:
     """Move the clock, and return what an inspection says of a step then."""
     networks.clock.advance(seconds=seconds)
-    return next(one for one in ads.operations.inspect(operation.id).steps if one.key == step)
+    return next(inspected for inspected in ads.operations.inspect(operation.id).steps if inspected.key == step)
 
 
 def inspect_cell(networks: SimulatedNetworks, ads: Ads, operation: Operation, position: int, fault: str) -> Cell:
@@ -119,11 +119,11 @@ def inspect_cell(networks: SimulatedNetworks, ads: Ads, operation: Operation, po
     network, step = ExternalNetwork(operation.network), operation.plan.steps[position].key
     before = len(networks.writes(network))
     lose_answer(networks, ads, operation, position, fault)
-    written = len(networks.writes(network))
+    write_count = len(networks.writes(network))
     first = advance_to(networks, ads, operation, step, 0)
     second = advance_to(networks, ads, operation, step, WAIT_SECONDS)
-    assert len(networks.writes(network)) == written
-    return Cell(network, step, fault, written - before > position, first, second)
+    assert len(networks.writes(network)) == write_count
+    return Cell(network, step, fault, write_count - before > position, first, second)
 
 
 def iterate_creations(networks: SimulatedNetworks, ads: Ads, path: Path, delay: int = 0) -> Iterator[Cell]:
@@ -141,11 +141,11 @@ def iterate_creations(networks: SimulatedNetworks, ads: Ads, path: Path, delay: 
 def iterate_changes(networks: SimulatedNetworks, ads: Ads, path: Path) -> Iterator[Cell]:
     """Lose the answer of a status, an edit and a deletion of each level. Some of these answers have no body to cut."""
     account = networks.account(get_network(path))
-    made = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
-    kinds = [kind for kind in KINDS if kind in {one.kind for one in made.created}]
+    creation = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
+    kinds = [kind for kind in KINDS if kind in {created.kind for created in creation.created}]
     for kind, action, fault in itertools.product(kinds, ACTIONS, ("before", "after", "status 503")):
-        made = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
-        entity = next(one.entity_id for one in made.created if one.kind == kind)
+        creation = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
+        entity = next(created.entity_id for created in creation.created if created.kind == kind)
         try:
             operation = prepare_change(ads, account, kind, entity, action)
         except InvalidInput:

@@ -42,25 +42,25 @@ def test_an_entity_of_one_of_two_attempts_in_doubt_is_nobodys(networks: Simulate
     """Both send the same campaign and one creates it: each could take it, and the other would be sent again."""
     account = networks.account("meta")
     brief = load_brief(BRIEFS["meta"], account)
-    lost, written = (ads.campaigns.create(account, brief) for _ in range(2))
+    lost, applied = (ads.campaigns.create(account, brief) for _ in range(2))
     lose_answer(networks, ads, lost, 0, "before")
-    lose_answer(networks, ads, written, 0, "after")
+    lose_answer(networks, ads, applied, 0, "after")
     key = lost.plan.steps[0].key
-    for operation in (lost, written):
+    for operation in (lost, applied):
         assert inspect_twice(networks, ads, operation).verdict == "undecided"
     campaign = networks.writes("meta")[-1].entities[0][1]
-    ads.operations.settle(written.id, step=key, verdict="applied", entity=campaign)
+    ads.operations.settle(applied.id, step=key, verdict="applied", entity=campaign)
     assert inspect_twice(networks, ads, lost).verdict == "not_applied"
 
 
 def test_a_campaign_of_another_attempt_in_doubt_does_not_resemble(networks: SimulatedNetworks, ads: Ads) -> None:
     """It was created at the same time and differs in its name only, which the other attempt has sent."""
     account = networks.account("meta")
-    lost, written = (ads.campaigns.create(account, load_brief(BRIEFS["meta"], account)) for _ in range(2))
+    lost, applied = (ads.campaigns.create(account, load_brief(BRIEFS["meta"], account)) for _ in range(2))
     lose_answer(networks, ads, lost, 0, "before")
-    lose_answer(networks, ads, written, 0, "after")
+    lose_answer(networks, ads, applied, 0, "after")
     assert inspect_twice(networks, ads, lost).verdict == "not_applied"
-    assert inspect_twice(networks, ads, written).verdict == "applied"
+    assert inspect_twice(networks, ads, applied).verdict == "applied"
 
 
 @pytest.mark.parametrize("network", ["meta", "tiktok", "snapchat", "apple"])  # Google creates all with one step
@@ -69,10 +69,10 @@ def test_a_resumed_operation_keeps_its_own_entity(networks: SimulatedNetworks, a
     account = networks.account(network)
     operation = ads.campaigns.create(account, load_brief(BRIEFS[network], account))
     lose_answer(networks, ads, operation, 0, "after")
-    found = inspect_twice(networks, ads, operation)
+    first = inspect_twice(networks, ads, operation)
     ads.operations.resume(operation.id)
     again = inspect_twice(networks, ads, operation)
-    assert (found.verdict, again.verdict, again.entity_id) == ("applied", "applied", found.entity_id)
+    assert (first.verdict, again.verdict, again.entity_id) == ("applied", "applied", first.entity_id)
 
 
 @pytest.mark.parametrize("name", ["{}  ", "{} (checked)", "Something else"])
@@ -176,20 +176,20 @@ def test_nobody_settles_with_an_entity_of_another_parent(
     account = networks.account(network)
     with networks.client() as stranger:
         other = stranger.campaigns.create(account, load_brief(BRIEFS[network], account))
-        made = stranger.operations.run(other, confirmed=True).created
+        foreign_entities = stranger.operations.run(other, confirmed=True).created
     operation = ads.campaigns.create(account, load_brief(BRIEFS[network], account))
     (position,) = [at for at, step in enumerate(operation.plan.steps) if step.kind == kind]
     lose_answer(networks, ads, operation, position, "after")
     key = operation.plan.steps[position].key
-    (written,) = [id_ for _, id_ in networks.writes(network)[-1].entities]
+    (entity_id,) = [id_ for _, id_ in networks.writes(network)[-1].entities]
     with pytest.raises(InvalidInput) as refusal:
-        foreign = next(one.entity_id for one in made if one.kind == kind)
+        foreign = next(entity.entity_id for entity in foreign_entities if entity.kind == kind)
         ads.operations.settle(operation.id, step=key, verdict="applied", entity=foreign)
     (issue,) = refusal.value.issues
     assert (issue.path, issue.code) == ("entityId", "conflict") and foreign not in issue.message
-    assert ads.operations.settle(operation.id, step=key, verdict="applied", entity=written).entity_id == written
+    assert ads.operations.settle(operation.id, step=key, verdict="applied", entity=entity_id).entity_id == entity_id
     later = [step.key for step in operation.plan.steps[position + 1 :]]
     if later:
         resumed = ads.operations.run(ads.operations.resume(operation.id), confirmed=True)
-        assert written in {one.entity_id for one in resumed.created}
-        assert [one.key for one in resumed.receipt.steps] == later
+        assert entity_id in {entity.entity_id for entity in resumed.created}
+        assert [step_receipt.key for step_receipt in resumed.receipt.steps] == later

@@ -51,8 +51,8 @@ def test_the_verdict_has_the_id_that_the_network_gave(networks: SimulatedNetwork
     lose_answer(networks, ads, operation, 1, "after")
     inspected = ads.operations.inspect(operation.id)
     campaign, group, ad = inspected.steps
-    (written,) = networks.writes("meta")[-1].entities
-    assert group.entity_id == written[1] and group.state == "in_doubt" and group.verdict == "applied"
+    (written_entity,) = networks.writes("meta")[-1].entities
+    assert group.entity_id == written_entity[1] and group.state == "in_doubt" and group.verdict == "applied"
     assert campaign.state == "applied" and ad.state == "planned"
     assert {row.result for row in campaign.members} <= {"same", "unreadable"}
     assert inspected.is_decided and "resume" in inspected.advice
@@ -109,8 +109,10 @@ def test_lost_changes_are_decided(
     networks: SimulatedNetworks, ads: Ads, network: NetworkCode, action: str, fault: str
 ) -> None:
     account = networks.account(network)
-    made = ads.operations.execute(ads.campaigns.create(account, load_brief(BRIEFS[network], account)), confirmed=True)
-    campaign = next(one.entity_id for one in made.created if one.kind == "campaign")
+    created = ads.operations.execute(
+        ads.campaigns.create(account, load_brief(BRIEFS[network], account)), confirmed=True
+    )
+    campaign = next(entity.entity_id for entity in created.created if entity.kind == "campaign")
     operation = prepare_change(ads, account, "campaign", campaign, action)
     cell = inspect_cell(networks, ads, operation, 0, fault)
     assert cell.is_decided and not cell.is_wrong, str(cell)
