@@ -36,7 +36,7 @@ class Listener:
             while True:
                 while self.read < len(self.receiver.got):
                     self.read += 1
-                    event = self.checked(self.receiver.got[self.read - 1])
+                    event = self.check_event(self.receiver.got[self.read - 1])
                     if event["type"] == kind:
                         data: dict[str, Any] = event["data"]
                         return data
