@@ -122,7 +122,7 @@ async def run_server(database: str, ring: encryption.KeyRing, log: Path) -> Asyn
             life.outputs.append(out.decode())
 
 
-def _plain(connection: Connection, ring: encryption.KeyRing) -> Iterator[tuple[str, str]]:
+def _decrypt_secrets(connection: Connection, ring: encryption.KeyRing) -> Iterator[tuple[str, str]]:
     for row in connection.execute(select(secrets)).all():
         place = SecretContext(row.table_name, row.row_id, row.workspace_id, row.field)
         yield f"{row.table_name} {row.row_id} {row.field}", encryption.decrypt(ring, place, row.sealed)
@@ -131,18 +131,18 @@ def _plain(connection: Connection, ring: encryption.KeyRing) -> Iterator[tuple[s
 async def read_sealed_secrets(store: Store, ring: encryption.KeyRing) -> dict[str, str]:
     """Every text inside of what the vault keeps."""
     secrets_by_place: dict[str, str] = {}
-    for name, plain in await store.read(lambda connection: list(_plain(connection, ring))):
+    for name, plain in await store.read(lambda connection: list(_decrypt_secrets(connection, ring))):
         members = json.loads(plain) if plain.startswith("{") else {"": plain}
-        for member, value in _texts(members):
+        for member, value in _list_texts(members):
             if any(word in member.lower() for word in ("token", "secret", "key", "password")) or not member:
                 secrets_by_place[f"{name} {member}"] = value
     return secrets_by_place
 
 
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _list_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for member, inner in value.items():
-            yield from _texts(inner, member)
+            yield from _list_texts(inner, member)
     elif isinstance(value, str) and len(value) > 7:
         yield name, value
 
@@ -150,19 +150,19 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 # -- the life -----------------------------------------------------------------------------------------------------
 
 
-async def live(life: Life, store: Store, ring: encryption.KeyRing) -> None:
+async def use_server(life: Life, store: Store, ring: encryption.KeyRing) -> None:
     """Everything that a server does, with everything that goes wrong."""
     life.planted |= await read_sealed_secrets(store, ring)
-    await _people(life)
-    await _campaigns(life)
-    await _troubles(life)
-    await _agents(life)
-    await _commands(life)
+    await _use_pages(life)
+    await _use_campaigns(life)
+    await _cause_errors(life)
+    await _use_agents(life)
+    await _run_commands(life)
     life.planted |= await read_sealed_secrets(store, ring)  # tokens were refreshed meanwhile
-    await _inside(life, store)
+    await _cause_internal_error(life, store)
 
 
-async def _people(life: Life) -> None:
+async def _use_pages(life: Life) -> None:
     async with httpx.AsyncClient(trust_env=False, timeout=60, follow_redirects=True) as http:
         browser = Browser(http, life.base_url)
         await browser.open("/sign-in")
@@ -177,7 +177,7 @@ async def _people(life: Life) -> None:
             life.record(answer)
 
 
-async def _campaigns(life: Life) -> None:
+async def _use_campaigns(life: Life) -> None:
     key = await life.ask("POST", "/keys", {"name": "canary", "canWrite": True}, once=True)
     life.plant("a key", key["data"]["secret"])
     hook = await life.ask("POST", "/webhooks", {"url": "http://127.0.0.1:9/hook"}, once=True)
@@ -196,7 +196,7 @@ async def _campaigns(life: Life) -> None:
         await life.ask("GET", path)
 
 
-async def _troubles(life: Life) -> None:
+async def _cause_errors(life: Life) -> None:
     for network in ("meta", "amazon"):
         account = life.accounts[network]
         for fault, more in (
@@ -227,7 +227,7 @@ async def _troubles(life: Life) -> None:
         life.plant(f"wrong {name}", value)
 
 
-async def _agents(life: Life) -> None:
+async def _use_agents(life: Life) -> None:
     headers = {
         "Authorization": f"Bearer {life.token}",
         "Accept": "application/json, text/event-stream",
@@ -250,7 +250,7 @@ async def _agents(life: Life) -> None:
     life.outputs += await run_mcp(lines.encode(), ADSUNIFY_SERVER=life.base_url, ADSUNIFY_TOKEN=life.token)
 
 
-async def _commands(life: Life) -> None:
+async def _run_commands(life: Life) -> None:
     key = get_sandbox_credentials("chatgpt")["api_key"]
     where = {"ADSUNIFY_SERVER": life.base_url, "ADSUNIFY_TOKEN": life.token, "ADSUNIFY_CHATGPT_API_KEY": key}
     commands = (
@@ -265,7 +265,7 @@ async def _commands(life: Life) -> None:
         life.outputs += [ran.out, ran.err]
 
 
-async def _inside(life: Life, store: Store) -> None:
+async def _cause_internal_error(life: Life, store: Store) -> None:
     """What goes wrong inside of us: it is told to nobody but the log, with its traceback."""
     connections = (await life.ask("GET", "/connections"))["data"]
     broken = next(
@@ -347,7 +347,7 @@ async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> Non
                 if member.form != "text" and member.name in credentials:
                     life.plant(f"{network} {member.name}", credentials[member.name])
         store = await open_store(database)
-        await live(life, store, ring)
+        await use_server(life, store, ring)
         where |= _read_children(life.process.pid)
         for path in tmp_path.glob("*.db*"):  # with the WAL as it stands while the server runs
             where[path.name] = path.read_bytes()

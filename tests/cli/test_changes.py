@@ -92,13 +92,13 @@ def test_one_failure_of_several_does_not_hide_what_is_unknown(both: Place, accou
 
 
 def test_a_lost_answer_of_the_server_is_unknown(api_server: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    there = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
-    prepared = there.ads("pause", "adacct_1", CAMPAIGN, "cmpn_spring_1", "--json").data["operations"]
+    remote = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
+    prepared = remote.ads("pause", "adacct_1", CAMPAIGN, "cmpn_spring_1", "--json").data["operations"]
     ids = [operation["id"] for operation in prepared]
     lost = to_problem_details(ServerConnectionError("The connection was lost.", outcome="unknown"))
     batch = Batch.model_validate({"results": [{"operationId": id_, "error": lost} for id_ in ids]})
     monkeypatch.setattr(OperationsResource, "run_many", lambda *_, **__: batch)
-    ran = there.ads("execute", *ids, ids[0], "--confirmed")
+    ran = remote.ads("execute", *ids, ids[0], "--confirmed")
     assert ran.code == 1 and ran.out.count(" unknown ") == 2, ran.out
     assert ran.lines[0] == f"{ids[0]}: The connection was lost." and ran.lines[-1].startswith("UNKNOWN")
 
@@ -155,15 +155,15 @@ def test_spend_is_that_of_a_sync_or_read_when_it_is_asked_for(
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_every_network_shows_a_budget(api_server: Mapping[str, Any], network: str) -> None:
-    there = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
+    remote = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
     account = next(row["accountId"] for row in api_server["accounts"] if row["network"] == network)
     brief = max(list_example_briefs(network), key=lambda path: path.stem.endswith("daily"))
-    operation = there.ads("create", account, str(brief), "--json").data["id"]
-    there.ads("execute", operation, "--confirmed", "--json")
+    operation = remote.ads("create", account, str(brief), "--json").data["id"]
+    remote.ads("execute", operation, "--confirmed", "--json")
     rows = [
         row
         for command in ("campaigns", "ad-groups", "ads")
-        for row in read_csv(there.ads(command, account, "--csv").out)
+        for row in read_csv(remote.ads(command, account, "--csv").out)
     ]
     assert rows, network
     budgets = [row for row in rows if next(value for name, value in row.items() if name.startswith("budget"))]

@@ -22,7 +22,7 @@ from .running import process
 from .test_daily import KEY, answer_questions
 
 
-def browser() -> httpx.Client:
+def open_browser() -> httpx.Client:
     return httpx.Client(trust_env=False, timeout=30)
 
 
@@ -53,13 +53,13 @@ def test_a_consent_comes_back_to_this_machine(place: Callable[[str], Place], net
     with process("connect", network, "--no-browser", "--json", **store.environment) as connecting:
         link = read_link(connecting.stderr)
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/connect/[\w-]+", link)
-        with browser() as visit:
+        with open_browser() as visit:
             assert "connected" in press_button(visit, open_consent_page(visit, link)).text
             out, _ = connecting.communicate(timeout=60)
         assert connecting.returncode == 0
         connection = json.loads(out)
         assert (connection["network"], connection["status"]) == (network, "active")
-        with browser() as visit, pytest.raises(httpx.ConnectError):
+        with open_browser() as visit, pytest.raises(httpx.ConnectError):
             visit.get(link)
     assert sorted(store["accountId"] for store in store.ads("accounts", "--json").data) == sorted(
         connection["accounts"]
@@ -71,7 +71,7 @@ def test_a_consent_at_a_server(api_server: Mapping[str, str]) -> None:
     with process("connect", "google", "--no-browser", **where) as connecting:
         link = read_link(connecting.stderr)
         assert link.startswith(api_server["baseUrl"])
-        with browser() as visit:
+        with open_browser() as visit:
             press_button(visit, open_consent_page(visit, link))
             out, _ = connecting.communicate(timeout=60)
     assert connecting.returncode == 0
@@ -83,10 +83,10 @@ def test_a_consent_that_is_refused(place: Callable[[str], Place]) -> None:
     with process("connect", "meta", "--no-browser", **store.environment) as connecting:
         link = read_link(connecting.stderr)
         address = f"{link.rpartition('/connect/')[0]}/connect/callback/meta"
-        with browser() as visit:
+        with open_browser() as visit:
             page = open_consent_page(visit, link)
             (state,) = parse_qs(urlsplit(str(page.url)).query)["state"]
-            with browser() as stranger:  # has no cookie, so this stops nothing
+            with open_browser() as stranger:  # has no cookie, so this stops nothing
                 assert stranger.get(address, params={"error": "access_denied", "state": "another"}).status_code == 404
             assert connecting.poll() is None
             assert visit.get(address, params={"error": "access_denied", "state": state}).status_code == 422
@@ -106,7 +106,7 @@ def test_the_browser_inherits_no_secret(place: Callable[[str], Place], tmp_path:
     secrets["ADSUNIFY_META_CLIENT_SECRET"] = "sandbox-secret"
     with process("connect", "meta", **store.environment, **secrets, BROWSER=f"{script} %s") as connecting:
         link = read_link(connecting.stderr)
-        with browser() as visit:
+        with open_browser() as visit:
             press_button(visit, open_consent_page(visit, link))
         assert connecting.wait(timeout=60) == 0
     environment = dump.read_text()
@@ -129,11 +129,11 @@ def test_a_network_without_an_application(place: Callable[[str], Place]) -> None
 # -- credentials of its own ---------------------------------------------------------------------------------------
 
 
-def body(network: str) -> bytes:
+def make_body(network: str) -> bytes:
     return json.dumps({to_camel(name): value for name, value in get_sandbox_credentials(network).items()}).encode()
 
 
-def variables(network: str) -> dict[str, str]:
+def make_variables(network: str) -> dict[str, str]:
     return {f"ADSUNIFY_{network}_{name}".upper(): value for name, value in get_sandbox_credentials(network).items()}
 
 
@@ -142,9 +142,9 @@ def test_credentials_of_the_environment_of_a_file_and_of_standard_input(
     both: Place, network: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "credentials.json"
-    path.write_bytes(body(network))
+    path.write_bytes(make_body(network))
     for ran in (
-        both.ads("connect", network, "--json", **variables(network)),
+        both.ads("connect", network, "--json", **make_variables(network)),
         both.ads("connect", network, "--json", "--credentials", str(path)),
         both.ads("connect", network, "--json", "--credentials", "-", stdin=path.read_bytes()),
     ):
@@ -156,7 +156,7 @@ def test_credentials_of_the_environment_of_a_file_and_of_standard_input(
 def test_a_variable_may_name_a_file(place: Callable[[str], Place], tmp_path: Path) -> None:
     key = tmp_path / "key.pem"
     key.write_text(get_sandbox_credentials("apple")["private_key"])
-    environment = variables("apple")
+    environment = make_variables("apple")
     del environment["ADSUNIFY_APPLE_PRIVATE_KEY"]
     store = place("file")
     assert store.ads("connect", "apple", "--json", **environment, ADSUNIFY_APPLE_PRIVATE_KEY_FILE=str(key)).data[

@@ -92,12 +92,12 @@ def test_a_key_for_one_account(both: Place, account: str, networks: Networks) ->
 
 def test_a_server_says_what_its_rest_api_says(api_server: Mapping[str, Any]) -> None:
     address = api_server["baseUrl"].replace("http:", "HTTP:")  # a scheme is the same in letters of any case
-    there = Place("server", {"ADSUNIFY_SERVER": address, "ADSUNIFY_TOKEN": api_server["apiKey"]})
+    remote = Place("server", {"ADSUNIFY_SERVER": address, "ADSUNIFY_TOKEN": api_server["apiKey"]})
     bearer = {"Authorization": f"Bearer {api_server['apiKey']}"}
     for command, path in (("accounts", "/accounts"), ("operations", "/operations")):
         response = httpx.get(f"{api_server['baseUrl']}/api/v1/ads{path}", headers=bearer, trust_env=False)
-        assert there.ads(command, "--json").data == response.json()["data"]
-    assert {row["network"] for row in there.ads("accounts", "x", "--json").data} == {"x"}
+        assert remote.ads(command, "--json").data == response.json()["data"]
+    assert {row["network"] for row in remote.ads("accounts", "x", "--json").data} == {"x"}
 
 
 def test_people_read_tables(both: Place, account: str) -> None:
@@ -313,9 +313,9 @@ def test_workspaces_of_a_store(place: Callable[[str], Place]) -> None:
 
 
 def test_a_token_is_read_from_standard_input(api_server: Mapping[str, Any]) -> None:
-    there = Place("stdin", {"ADSUNIFY_SERVER": api_server["baseUrl"]})
-    assert there.ads("accounts", "--token", "-", "--json", stdin=f"{api_server['apiKey']}\n".encode()).data
-    assert there.ads("accounts", "--token", "-", "--json", stdin=b"adu_nobody\n").code == 1
+    remote = Place("stdin", {"ADSUNIFY_SERVER": api_server["baseUrl"]})
+    assert remote.ads("accounts", "--token", "-", "--json", stdin=f"{api_server['apiKey']}\n".encode()).data
+    assert remote.ads("accounts", "--token", "-", "--json", stdin=b"adu_nobody\n").code == 1
 
 
 # -- a person who is asked -----------------------------------------------------------------------------------------

@@ -21,16 +21,16 @@ from .running import BRIEF
 
 
 @pytest.fixture(scope="module")
-def there(api_server: Mapping[str, Any]) -> Place:
+def remote(api_server: Mapping[str, Any]) -> Place:
     """A server with an account on every network."""
     return Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
 
 
 @pytest.fixture(scope="module")
-def words(there: Place, api_server: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+def words(remote: Place, api_server: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """What the mistakes and the messages name."""
     accounts = {row["network"]: row for row in api_server["accounts"]}
-    operation = there.ads("create", accounts["chatgpt"]["accountId"], BRIEF, "--json").data["id"]
+    operation = remote.ads("create", accounts["chatgpt"]["accountId"], BRIEF, "--json").data["id"]
     brief = tmp_path_factory.mktemp("briefs") / "brief.json"
     brief.write_text(json.dumps({**json.loads(Path(BRIEF).read_text()), "targetting": {}}))
     names = {"brief": str(brief), "operation": operation, "beginning": operation[:20]}
@@ -87,18 +87,18 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_answered_with_what_was_probably_meant(there: Place, words: Mapping[str, str], name: str) -> None:
+def test_a_mistake_is_answered_with_what_was_probably_meant(remote: Place, words: Mapping[str, str], name: str) -> None:
     arguments, message = MISTAKES[name]
-    ran = there.ads(*(argument.format(**words) for argument in arguments))
+    ran = remote.ads(*(argument.format(**words) for argument in arguments))
     assert (ran.code, ran.out) == (2, ""), ran
     assert message.format(**words) in ran.err
     assert "Traceback" not in ran.err
 
 
-def test_candidates_are_listed_where_nothing_is_similar(there: Place, words: Mapping[str, str]) -> None:
-    ran = there.ads("operations", "nonsense")
+def test_candidates_are_listed_where_nothing_is_similar(remote: Place, words: Mapping[str, str]) -> None:
+    ran = remote.ads("operations", "nonsense")
     assert ran.code == 2 and f"prepared ({words['operation']})" in ran.err
-    ran = there.ads("campaigns", "nonsense")
+    ran = remote.ads("campaigns", "nonsense")
     assert ran.code == 2 and ran.err.count(" (") == 8 and ran.err.endswith(" more.\n"), ran.err
 
 

@@ -102,17 +102,17 @@ def screens(
     place: Callable[[str], Place], api_server: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Screens:
     server = {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]}
-    there = Place("server", server)
+    remote = Place("server", server)
     accounts = {row["network"]: row["accountId"] for row in api_server["accounts"]}
-    done = there.ads("create", accounts["chatgpt"], BRIEF, "--json").data["id"]
-    there.ads("execute", done, "--confirmed", "--json")
-    live = there.ads("activate", done, "--json").data["id"]
+    done = remote.ads("create", accounts["chatgpt"], BRIEF, "--json").data["id"]
+    remote.ads("execute", done, "--confirmed", "--json")
+    live = remote.ads("activate", done, "--json").data["id"]
     rule = {"name": "Every account", "currency": "USD", "perOperation": {"daily": "9000000"}}
-    there.ads("guardrails", "create", "-", "--json", stdin=json.dumps(rule).encode())
-    there.ads("alerts", "add", "Too fast", "--kind", "paceAbove", "--percent", "120", "--json")
+    remote.ads("guardrails", "create", "-", "--json", stdin=json.dumps(rule).encode())
+    remote.ads("alerts", "add", "Too fast", "--kind", "paceAbove", "--percent", "120", "--json")
     document = tmp_path_factory.mktemp("launch") / "launch.json"
     document.write_text(json.dumps(make_document(accounts["chatgpt"], "Wide", goal="trafic")))
-    launch = there.ads("launch", "create", str(document), "--skip-invalid", "--json").data["launchId"]
+    launch = remote.ads("launch", "create", str(document), "--skip-invalid", "--json").data["launchId"]
     desired_file = tmp_path_factory.mktemp("file") / "campaigns.json"
     cell = {"accountId": accounts["chatgpt"], "key": "a-long-key-of-a-cell-of-the-spring-campaigns"}
     desired_launch = {"campaign": {**json.loads(Path(BRIEF).read_text()), "name": "Of a file"}, "accounts": [cell]}
@@ -218,9 +218,9 @@ def test_nothing_is_wider_than_the_terminal(screens: Screens, name: str, width: 
 def test_the_important_columns_are_shown_and_the_others_are_named(screens: Screens, width: int) -> None:
     first, *_, last = screens.texts[width, "accounts"].splitlines()
     columns = ["account", "network", "name", "status", "currency", "native id", "time zone"]
-    there = [column for column in columns if re.search(rf"\b{column}\b", first)]
-    assert there[:4] == columns[:4] and len(there) == {80: 4, 100: 5, 140: 7}[width], first
-    absent = [column for column in ("native id", "currency", "time zone") if column not in there]
+    shown_columns = [column for column in columns if re.search(rf"\b{column}\b", first)]
+    assert shown_columns[:4] == columns[:4] and len(shown_columns) == {80: 4, 100: 5, 140: 7}[width], first
+    absent = [column for column in ("native id", "currency", "time zone") if column not in shown_columns]
     note = f"Not shown in {width} columns: {', '.join(absent)} (see --json)."
     assert (last == note) is bool(absent)
     assert all(

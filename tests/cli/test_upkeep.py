@@ -198,11 +198,11 @@ def test_extras_of_an_account(shop: Place) -> None:
 def test_extras_that_the_network_declares(networks: Any, api_server: Any, place: Callable[[str], Place]) -> None:
     """Over the store of a server that is running."""
     account = next(row["accountId"] for row in api_server["accounts"] if row["network"] == "tiktok")
-    there = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
+    remote = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
     store = Place("store", {"ADSUNIFY_DATABASE_URL": f"sqlite:///{api_server['folder']}/served.db"})
 
     def read_extras() -> Any:
-        return next(row for row in there.ads("accounts", "--json").data if row["accountId"] == account)["extras"]
+        return next(row for row in remote.ads("accounts", "--json").data if row["accountId"] == account)["extras"]
 
     before = read_extras()
     changed = store.ads("admin", "account", account, "createFlow=smart_plus", "--json")

@@ -153,28 +153,28 @@ def test_a_servers_events_arrive(networks: Networks, tmp_path: Path) -> None:
     options = ("--sandbox", "--port", "0", "--json", "--webhook-dev-target", url)
     with process("serve", *options, log=tmp_path / "log", **where) as server:
         ready = first_line(server)
-        there = {"ADSUNIFY_SERVER": ready["baseUrl"], "ADSUNIFY_TOKEN": ready["apiKey"]}
-        subscribed = run("webhooks", "create", url, "--event", "operation.prepared", "--json", **there).data
+        environment = {"ADSUNIFY_SERVER": ready["baseUrl"], "ADSUNIFY_TOKEN": ready["apiKey"]}
+        subscribed = run("webhooks", "create", url, "--event", "operation.prepared", "--json", **environment).data
         secret = subscribed["secret"]
         with process("webhooks", "listen", "--port", str(port), "--json", ADSUNIFY_WEBHOOK_SECRET=secret) as listening:
             first_line(listening)
             account = next(
                 account_row["accountId"] for account_row in ready["accounts"] if account_row["network"] == "chatgpt"
             )
-            operation = run("create", account, BRIEF, "--json", **there).data["id"]
+            operation = run("create", account, BRIEF, "--json", **environment).data["id"]
             delivery = first_line(listening)
         assert delivery["verified"] is True
         assert (delivery["event"]["type"], delivery["event"]["data"]["operationId"]) == (
             "operation.prepared",
             operation,
         )
-        assert [row["webhookId"] for row in run("webhooks", "list", "--json", **there).data] == [
+        assert [row["webhookId"] for row in run("webhooks", "list", "--json", **environment).data] == [
             subscribed["webhookId"]
         ]
-        tested = run("webhooks", "test", url, "--json", **there).data["deliveryId"]
-        queued = run("webhooks", "deliveries", subscribed["webhookId"][:18], "--csv", **there).out.splitlines()
+        tested = run("webhooks", "test", url, "--json", **environment).data["deliveryId"]
+        queued = run("webhooks", "deliveries", subscribed["webhookId"][:18], "--csv", **environment).out.splitlines()
         assert queued[0].startswith("delivery,event type,status,attempts") and queued[1].startswith(f"{tested},")
         assert len(queued) == 3
-        assert run("webhooks", "delete", url, "--json", **there).code == 0
-        assert run("webhooks", "list", "--json", **there).data == []
-        assert "There are no webhooks" in run("webhooks", "deliveries", "hooks.acme.example", **there).err
+        assert run("webhooks", "delete", url, "--json", **environment).code == 0
+        assert run("webhooks", "list", "--json", **environment).data == []
+        assert "There are no webhooks" in run("webhooks", "deliveries", "hooks.acme.example", **environment).err

@@ -104,7 +104,7 @@ class Chromium:
     http: httpx.AsyncClient
     session: str
 
-    async def _ask(self, method: str, path: str, **body: Any) -> Any:
+    async def _call(self, method: str, path: str, **body: Any) -> Any:
         answer = await self.http.request(
             method, f"/session/{self.session}{path}", json=body if method == "POST" else None
         )
@@ -113,110 +113,110 @@ class Chromium:
 
     async def open(self, address: str) -> None:
         """Open an address, and wait until it is there."""
-        await self._ask("POST", "/url", url=address)
+        await self._call("POST", "/url", url=address)
 
-    async def at(self) -> str:
+    async def get_address(self) -> str:
         """The address of the page."""
-        return str(await self._ask("GET", "/url"))
+        return str(await self._call("GET", "/url"))
 
     async def find(self, css: str) -> str:
         """The first element that a selector finds."""
-        return str((await self._ask("POST", "/element", using="css selector", value=css))[ELEMENT])
+        return str((await self._call("POST", "/element", using="css selector", value=css))[ELEMENT])
 
     async def count(self, css: str) -> int:
         """How many elements a selector finds."""
-        return len(await self._ask("POST", "/elements", using="css selector", value=css))
+        return len(await self._call("POST", "/elements", using="css selector", value=css))
 
     async def click(self, css: str) -> None:
         """Click the first element that a selector finds; the page stays."""
-        await self._ask("POST", f"/element/{await self.find(css)}/click")
+        await self._call("POST", f"/element/{await self.find(css)}/click")
 
     async def go(self, css: str) -> None:
         """Click the first element that a selector finds, and wait for the page that it leads to."""
-        await self._leave(await self.find(css))
+        await self._click_and_wait(await self.find(css))
 
     async def unfold(self, text: str) -> None:
         """Click the summary with this text."""
-        await self._ask("POST", f"/element/{await self._with_text('self::summary', text)}/click")
+        await self._call("POST", f"/element/{await self._find_by_text('self::summary', text)}/click")
 
     async def press(self, text: str) -> None:
         """Click the button or link with this text, and wait for the page that it leads to."""
-        await self._leave(await self._with_text("self::button or self::a", text))
+        await self._click_and_wait(await self._find_by_text("self::button or self::a", text))
 
-    async def _with_text(self, kind: str, text: str) -> str:
+    async def _find_by_text(self, kind: str, text: str) -> str:
         path = f"//*[({kind}) and contains(normalize-space(.), '{text}')]"
-        return str((await self._ask("POST", "/element", using="xpath", value=path))[ELEMENT])
+        return str((await self._call("POST", "/element", using="xpath", value=path))[ELEMENT])
 
-    async def _leave(self, element: str) -> None:
+    async def _click_and_wait(self, element: str) -> None:
         await self.run("window.left = true")
-        await self._ask("POST", f"/element/{element}/click")
+        await self._call("POST", f"/element/{element}/click")
         script = {"script": "return window.left !== true && document.readyState === 'complete'", "args": []}
         for _ in range(200):  # between two pages there is nothing to ask
             answer = await self.http.post(f"/session/{self.session}/execute/sync", json=script)
             if answer.status_code == 200 and answer.json()["value"]:
                 return
             await asyncio.sleep(0.05)
-        raise AssertionError(f"the click led nowhere: {await self.text()}")
+        raise AssertionError(f"the click led nowhere: {await self.read_text()}")
 
     async def type(self, css: str, text: str) -> None:
         """Type into the first element that a selector finds."""
-        await self._ask("POST", f"/element/{await self.find(css)}/value", text=text)
+        await self._call("POST", f"/element/{await self.find(css)}/value", text=text)
 
-    async def keys(self, text: str) -> None:
+    async def press_keys(self, text: str) -> None:
         """Press keys, wherever the focus is."""
         keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
-        await self._ask("POST", "/actions", actions=[{"type": "key", "id": "keyboard", "actions": keys}])
+        await self._call("POST", "/actions", actions=[{"type": "key", "id": "keyboard", "actions": keys}])
 
-    async def text(self) -> str:
+    async def read_text(self) -> str:
         """What can be read on the page."""
-        return str(await self._ask("GET", f"/element/{await self.find('body')}/text"))
+        return str(await self._call("GET", f"/element/{await self.find('body')}/text"))
 
     async def run(self, script: str, *arguments: Any) -> Any:
         """What a script of the test (not of the page) returns."""
-        return await self._ask("POST", "/execute/sync", script=script, args=arguments)
+        return await self._call("POST", "/execute/sync", script=script, args=arguments)
 
-    async def frame(self, css: str | None) -> None:
+    async def enter_frame(self, css: str | None) -> None:
         """Look into a frame; None: back at the page."""
-        await self._ask("POST", "/frame", id=None if css is None else {ELEMENT: await self.find(css)})
+        await self._call("POST", "/frame", id=None if css is None else {ELEMENT: await self.find(css)})
 
-    async def cookies(self) -> list[dict[str, Any]]:
+    async def get_cookies(self) -> list[dict[str, Any]]:
         """The cookies that the page's server gets."""
-        cookies: list[dict[str, Any]] = await self._ask("GET", "/cookie")
+        cookies: list[dict[str, Any]] = await self._call("GET", "/cookie")
         return cookies
 
-    async def complaints(self) -> list[str]:
+    async def read_log(self) -> list[str]:
         """What the browser wrote to its console since it was last asked."""
-        entries = await self._ask("POST", "/se/log", type="browser")
+        entries = await self._call("POST", "/se/log", type="browser")
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
-    async def scheme(self, dark: bool) -> None:
+    async def set_colour_scheme(self, dark: bool) -> None:
         """Ask pages for their light or dark colours."""
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        await self._command("Emulation.setEmulatedMedia", features=features)
+        await self._send_command("Emulation.setEmulatedMedia", features=features)
 
-    async def width(self, pixels: int) -> None:
+    async def set_width(self, pixels: int) -> None:
         """Make the page as wide as a telephone, or a desk."""
         size = {"width": pixels, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
-        await self._command("Emulation.setDeviceMetricsOverride", **size)
+        await self._send_command("Emulation.setDeviceMetricsOverride", **size)
 
-    async def picture(self, file: Path) -> None:
+    async def save_picture(self, file: Path) -> None:
         """Save the page, also what the window does not show: at most :data:`PICTURE_HEIGHT` pixels of it."""
         width, height = await self.run("return [innerWidth, document.documentElement.scrollHeight]")
         clip = {"x": 0, "y": 0, "width": width, "height": min(height, PICTURE_HEIGHT), "scale": 1}
-        shot = await self._command(
+        shot = await self._send_command(
             "Page.captureScreenshot", clip=clip, captureBeyondViewport=True, optimizeForSpeed=True
         )
         file.write_bytes(base64.b64decode(shot["data"]))
 
-    async def _command(self, name: str, **parameters: Any) -> Any:
+    async def _send_command(self, name: str, **parameters: Any) -> Any:
         """A command of the browser's own protocol."""
-        return await self._ask("POST", "/goog/cdp/execute", cmd=name, params=parameters)
+        return await self._call("POST", "/goog/cdp/execute", cmd=name, params=parameters)
 
-    async def legible(self) -> None:
+    async def check_contrast(self) -> None:
         """Hold every text of the page against WCAG's contrast, in both colour schemes."""
         for dark in (True, False):
-            await self.scheme(dark)
-            assert await self.run(CONTRAST) == [], ("dark" if dark else "light", await self.at())
+            await self.set_colour_scheme(dark)
+            assert await self.run(CONTRAST) == [], ("dark" if dark else "light", await self.get_address())
 
 
 @asynccontextmanager
@@ -232,7 +232,7 @@ async def chromium() -> AsyncIterator[Chromium]:
             DRIVER, "--port=0", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
         )
         try:
-            port = await asyncio.wait_for(_port(process), 30)
+            port = await asyncio.wait_for(_read_port(process), 30)
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=600) as http:
                 session = await _start_session(http, folder)
                 try:
@@ -244,7 +244,7 @@ async def chromium() -> AsyncIterator[Chromium]:
             await process.wait()
 
 
-async def _port(process: asyncio.subprocess.Process) -> int:
+async def _read_port(process: asyncio.subprocess.Process) -> int:
     """The port that the driver chose and says."""
     assert process.stdout is not None
     async for line in process.stdout:

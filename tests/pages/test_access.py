@@ -99,9 +99,9 @@ async def prepare_operation(site: Served, name: str = "admin") -> str:
 
 async def test_the_lists_above_are_whole(site: Served) -> None:
     """Every page and form of the server is tried below."""
-    gets = {_shape(path) for path in (*CLOSED, "/sign-in", "/invitation/x", "/connect/x")}
-    assert set(_routes(site)) == {(method, path) for method in ("GET", "HEAD") for path in gets} | {
-        ("POST", _shape(path)) for path in POSTS
+    gets = {_get_shape(path) for path in (*CLOSED, "/sign-in", "/invitation/x", "/connect/x")}
+    assert set(_list_routes(site)) == {(method, path) for method in ("GET", "HEAD") for path in gets} | {
+        ("POST", _get_shape(path)) for path in POSTS
     }
 
 
@@ -140,7 +140,7 @@ async def test_a_member_of_a_form_or_query_stands_once(site: Served) -> None:
         assert answer.status_code == 422 and await site.rows() == rows
 
 
-def _routes(site: Served) -> list[tuple[str, str]]:
+def _list_routes(site: Served) -> list[tuple[str, str]]:
     app = make_application(site.service, delivers=False)
     routes = []
     for route in app.router.routes():
@@ -151,7 +151,7 @@ def _routes(site: Served) -> list[tuple[str, str]]:
     return routes
 
 
-def _shape(path: str) -> str:
+def _get_shape(path: str) -> str:
     return "/".join("*" if part in (NEVER, "x", "apple") else part for part in path.split("/"))
 
 

@@ -138,13 +138,13 @@ async def test_a_campaign_is_typed_in_a_real_browser(site: Served) -> None:
             await driver.press("Check")
             assert await driver.count(".wrong[id='wrong-name']") == 1 and await driver.count(".wrong") == 1
             for width in (1280, 390):
-                await driver.width(width)
+                await driver.set_width(width)
                 assert await driver.run(CUT) == []
-            await driver.legible()
+            await driver.check_contrast()
             await driver.type("[id='name']", campaign["name"])
             await driver.press("Prepare")
-            assert "/review/" in await driver.at() and "In words" in await driver.text()
+            assert "/review/" in await driver.get_address() and "In words" in await driver.read_text()
             for width in (1280, 390):
-                await driver.width(width)
+                await driver.set_width(width)
                 assert await driver.run(CUT) == []
-            await driver.legible()
+            await driver.check_contrast()

@@ -86,13 +86,13 @@ async def publisher(site: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     port = listener.sockets[0].getsockname()[1]
     check = safe_fetch.parse_public_url
 
-    def at_port(url: str, *rest: Any, **more: Any) -> FetchUrl:
+    def parse_with_port(url: str, *rest: Any, **more: Any) -> FetchUrl:
         return evolve(check(url, *rest, **more), port=port)
 
     async def resolve(host: str) -> Sequence[str]:
         return ["127.0.0.1"]
 
-    monkeypatch.setattr(safe_fetch, "parse_public_url", at_port)
+    monkeypatch.setattr(safe_fetch, "parse_public_url", parse_with_port)
     monkeypatch.setattr(safe_fetch, "is_public_ipv4", lambda address: address == "127.0.0.1")
     service = site.service
     monkeypatch.setattr(service, "resolve_host", resolve)

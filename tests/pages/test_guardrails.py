@@ -10,7 +10,7 @@ from tests.server.served import NEVER, Served, brief, connect
 
 from .browsing import browser, email
 from .driver import chromium
-from .test_browser import account, check_page, sign_in
+from .test_browser import check_page, find_account, sign_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 FORM = {"name": "Evening agent", "currency": "USD", "perWindow.hours": "24", "perWindow.daily": "10"}
@@ -31,7 +31,7 @@ async def prepare_activation(site: Served) -> dict[str, Any]:
     """A prepared activation of a campaign with 20 USD a day."""
     if "meta" not in site.accounts:
         await connect(site, "meta")
-    body = {"accountId": await account(site), "campaign": brief("meta")}
+    body = {"accountId": await find_account(site), "campaign": brief("meta")}
     created = await site.admin.execute((await site.admin.post("/create", body, 201))["id"])
     activation = {"accountId": body["accountId"], "sourceOperationId": created["id"]}
     prepared: dict[str, Any] = await site.admin.post("/activate", activation, 201)
@@ -154,12 +154,12 @@ async def test_a_rule_is_made_met_and_lifted_in_a_browser(site: Served) -> None:
         await check_page(driver, "guardrails")
 
         await driver.open(prepared["reviewUrl"])  # meet it
-        assert "20.00 USD more a day" in await driver.text()
+        assert "20.00 USD more a day" in await driver.read_text()
         await check_page(driver, "exposure")
         writes = site.networks.writes()
         await driver.click("input[name=confirmed]")
         await driver.press("Execute")
-        text = await driver.text()
+        text = await driver.read_text()
         assert "Would fit" in text and "10.00 USD" in text and "Evening agent" in text
         assert site.networks.writes() == writes
         await check_page(driver, "guardrail-met", 403)
@@ -174,9 +174,9 @@ async def test_a_rule_is_made_met_and_lifted_in_a_browser(site: Served) -> None:
         await driver.open(prepared["reviewUrl"])
         await driver.click("input[name=confirmed]")
         await driver.press("Execute")
-        assert "succeeded" in await driver.text()
+        assert "succeeded" in await driver.read_text()
         await driver.press("Guardrails")
-        assert "20.00 of 100.00 USD a day" in await driver.text()
+        assert "20.00 of 100.00 USD a day" in await driver.read_text()
         await check_page(driver, "guardrails-used")
 
         await make_rule(site, name="Nothing is deleted", blockedActions=["delete"], onBreach="freeze")
@@ -185,10 +185,10 @@ async def test_a_rule_is_made_met_and_lifted_in_a_browser(site: Served) -> None:
         assert (await robot.problem(403, "DELETE", path))["code"] == "guardrail_exceeded"
         assert (await robot.problem(403, "PATCH", path, {"payload": {"name": "x"}}))["code"] == "credential_frozen"
         await driver.press("Guardrails")
-        assert "Frozen credentials" in await driver.text()
+        assert "Frozen credentials" in await driver.read_text()
         await check_page(driver, "guardrails-frozen")
         await driver.unfold("Lift")
         await driver.press("Lift the freeze")
-        assert "Frozen credentials" not in await driver.text()
+        assert "Frozen credentials" not in await driver.read_text()
         assert (await robot.post(path + "/edit", {"fields": {"name": "Lifted again"}}, 201))["status"] == "prepared"
     await drop_rules(site)

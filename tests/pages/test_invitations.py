@@ -21,13 +21,13 @@ from .browsing import PASSWORD, browser, email
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def link(server: Served, address: str, role: str = "member", name: str = "admin") -> str:
+async def create_link(server: Served, address: str, role: str = "member", name: str = "admin") -> str:
     """The token of a new invitation."""
     invitation = await sessions.create_invitation(server.service, server.people[name].actor, address, role)
     return str(invitation["url"]).rpartition("/")[2]
 
 
-async def role_of(server: Served, address: str) -> str | None:
+async def get_role(server: Served, address: str) -> str | None:
     """What someone is in ``shop``."""
     person = await server.service.store.read(people.find_user_by_email, address)
     if person is None:
@@ -62,12 +62,12 @@ async def test_someone_new_joins(site: Served) -> None:
 
 async def test_who_has_a_password_gives_it(site: Served) -> None:
     """The link alone does not open what someone has elsewhere, nor change his password."""
-    token = await link(site, email("stranger", "other"))
+    token = await create_link(site, email("stranger", "other"))
     async with browser(site) as person:
         await person.open(f"/invitation/{token}")
         assert "Your password" in person.text and "Choose" not in person.text
         await person.send({"password": "a new password"}, expected=401)
-        assert await role_of(site, email("stranger", "other")) is None
+        assert await get_role(site, email("stranger", "other")) is None
         await person.send({"password": PASSWORD})
         assert "member of shop" in person.text and person.page.form("/workspace")
     await site.service.store.write(
@@ -79,7 +79,7 @@ async def test_who_has_a_password_gives_it(site: Served) -> None:
 
 
 async def test_who_is_signed_in_joins_at_once(site: Served) -> None:
-    token = await link(site, email("stranger", "other"), "viewer")
+    token = await create_link(site, email("stranger", "other"), "viewer")
     async with browser(site) as person, browser(site) as another:
         await another.sign_in(email("member"))
         await another.open(f"/invitation/{token}")
@@ -98,9 +98,9 @@ async def test_who_is_signed_in_joins_at_once(site: Served) -> None:
 
 
 async def test_a_member_stays_what_he_is(site: Served) -> None:
-    token = await link(site, email("admin"), "viewer")
+    token = await create_link(site, email("admin"), "viewer")
     await sessions.accept_invitation(site.service, SignInThrottle(), token, PASSWORD, "127.0.0.1")
-    assert await role_of(site, email("admin")) == "admin"
+    assert await get_role(site, email("admin")) == "admin"
 
 
 async def test_only_an_admin_invites(site: Served) -> None:
@@ -132,13 +132,13 @@ async def test_its_maker_must_be_an_admin_still(both: Served) -> None:
     both.people["deputy"] = type(both.people["member"])(
         type(actor)(actor.workspace_id, actor.user_id, "session", "admin", True, "session")
     )
-    token = await link(both, "friend@x.example", name="deputy")
+    token = await create_link(both, "friend@x.example", name="deputy")
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)
     async with browser(both) as person:
         await person.open(f"/invitation/{token}", 403)
     with pytest.raises(AdsunifyError, match="no longer an admin"):
         await sessions.accept_invitation(both.service, SignInThrottle(), token, "a good password", "127.0.0.1")
-    assert await role_of(both, "friend@x.example") is None
+    assert await get_role(both, "friend@x.example") is None
 
 
 async def test_a_person_without_password_elsewhere_is_not_taken_over(both: Served) -> None:
@@ -146,7 +146,7 @@ async def test_a_person_without_password_elsewhere_is_not_taken_over(both: Serve
     home = await store.write(people.ensure_workspace, "bank", store.clock)
     person = await store.write(people.ensure_user, "cy@bank.example", store.clock)
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
-    token = await link(both, "cy@bank.example")
+    token = await create_link(both, "cy@bank.example")
     with pytest.raises(AdsunifyError, match="has no password yet"):
         await sessions.accept_invitation(both.service, SignInThrottle(), token, "a good password", "127.0.0.1")
     assert (await store.read(people.get_user, person.id)).password_hash is None
@@ -154,7 +154,7 @@ async def test_a_person_without_password_elsewhere_is_not_taken_over(both: Serve
 
 async def test_of_all_who_use_it_one_joins(both: Served) -> None:
     """One that reads the invitation while another joins may be told that the password is wrong: it is that one's."""
-    token = await link(both, "crowd@x.example")
+    token = await create_link(both, "crowd@x.example")
     words = [f"password {number}" for number in range(8)]
     tried = [sessions.accept_invitation(both.service, SignInThrottle(), token, word, "127.0.0.1") for word in words]
     ended = await asyncio.gather(*tried, return_exceptions=True)
@@ -166,7 +166,7 @@ async def test_of_all_who_use_it_one_joins(both: Served) -> None:
 
 
 async def test_it_lives_seven_days(both: Served) -> None:
-    first, second = await link(both, "late@x.example"), await link(both, "later@x.example")
+    first, second = await create_link(both, "late@x.example"), await create_link(both, "later@x.example")
     both.hands.pass_(milliseconds=INVITATION_MILLISECONDS - 10_000)
     await sessions.accept_invitation(both.service, SignInThrottle(), first, "a good password", "127.0.0.1")
     both.hands.ahead += timedelta(seconds=11)

@@ -41,19 +41,19 @@ class Walk:
     async def look(self, driver: Chromium, name: str, widths: Sequence[int] = WIDTHS) -> None:
         """Measure the page that the browser shows, with what it folds away, and save pictures of it."""
         for width, dark in product(widths, (False, True)):
-            await driver.width(width)
-            await driver.scheme(dark)
-            await driver.picture(PICTURES / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+            await driver.set_width(width)
+            await driver.set_colour_scheme(dark)
+            await driver.save_picture(PICTURES / f"{name}-{width}-{'dark' if dark else 'light'}.png")
         await driver.run("document.querySelectorAll('details').forEach(details => details.open = true)")
         for width in widths:
-            await driver.width(width)
+            await driver.set_width(width)
             self.cut += [(name, width, *flaw) for flaw in await driver.run(CUT)]
             self.silent += [(name, width, *flaw) for flaw in await driver.run(SILENT)]
         for dark in (False, True):
-            await driver.scheme(dark)
+            await driver.set_colour_scheme(dark)
             self.illegible += [(name, "dark" if dark else "light", *flaw) for flaw in await driver.run(CONTRAST)]
         status = await driver.run("return performance.getEntriesByType('navigation')[0].responseStatus")
-        for complaint in await driver.complaints():
+        for complaint in await driver.read_log():
             if (
                 complaint.startswith(self.site.base_url)
                 and f"the server responded with a status of {status}" not in complaint

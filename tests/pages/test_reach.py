@@ -72,16 +72,16 @@ async def findings(site: Served, request: pytest.FixtureRequest) -> AsyncIterato
         async for name, widths in walk_pages(driver, site, content):
             if not await driver.run(LEADS_ON):
                 findings.dead_ends.append(name)
-            await driver.width(widths[-1])
+            await driver.set_width(widths[-1])
             if name != "menu":  # an open popover keeps the focus in front of what is behind it
-                await driver.keys(TAB * (await driver.run(REACHABLE) + 2))
+                await driver.press_keys(TAB * (await driver.run(REACHABLE) + 2))
                 missed, invisible = await driver.run(MISSED)
                 findings.unreachable += [(name, element) for element in missed]
                 findings.invisible += [(name, element) for element in invisible]
             await driver.run("document.querySelectorAll('details').forEach(details => details.open = true)")
             for width, dark in product(widths, (False, True)):
-                await driver.width(width)
-                await driver.scheme(dark)
+                await driver.set_width(width)
+                await driver.set_colour_scheme(dark)
                 rules = ("color-contrast",) if dark else ()  # the others do not depend on colours
                 grave = await axe.find_grave(driver, *rules)
                 findings.grave += [(name, width, "dark" if dark else "light", *violation) for violation in grave]
