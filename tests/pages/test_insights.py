@@ -160,7 +160,7 @@ async def test_days_without_a_row_are_shown(site: Served, account: str) -> None:
 
 async def test_an_account_is_read_once_for_each_period(site: Served, account: str) -> None:
     def count_searches() -> int:
-        return sum(path.endswith("googleAds:search") for _, _, path in site.networks.asked)
+        return sum(path.endswith("googleAds:search") for _, _, path in site.networks.requests)
 
     async with browser(site) as person:
         await person.sign_in(email("admin"))

@@ -54,9 +54,9 @@ async def test_an_activation_says_what_begins_to_spend(site: Served, network: st
     """Names, the budget with its period, and the time: from what is stored, without asking the network."""
     campaign_brief, source = await create_campaign(site, network)
     prepared = await prepare_activation(site, source)
-    before = len(site.networks.asked)
+    before = len(site.networks.requests)
     text = (await open_review(site, prepared)).text
-    assert len(site.networks.asked) == before
+    assert len(site.networks.requests) == before
     assert text.count(campaign_brief["name"]) >= 2  # in the heading and in the table
     budget = campaign_brief["budget"]
     assert f"{budget['amount']}.00 USD {PERIODS[budget['period']]}" in text
