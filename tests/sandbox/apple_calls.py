@@ -101,14 +101,14 @@ def make_client_secret(clock: Clock, *, header: Any = None, der: bool = False, *
 
 
 async def request_token(web: httpx.AsyncClient, secret: str, **form: str) -> httpx.Response:
-    sent = {
+    body = {
         "grant_type": "client_credentials",
         "client_id": "SEARCHADS.sandbox-apple",
         "client_secret": secret,
         "scope": "searchadsorg",
         **form,
     }
-    return await web.post(TOKEN, data=sent, headers={"Authorization": "", "X-AP-Context": ""})
+    return await web.post(TOKEN, data=body, headers={"Authorization": "", "X-AP-Context": ""})
 
 
 @asynccontextmanager
@@ -127,21 +127,21 @@ async def log_in(web: httpx.AsyncClient, clock: Clock) -> None:
     web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
 
 
-async def call(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> httpx.Response:
-    return await web.request(method, f"{V1}/{path}", **({} if sent is None else {"json": sent}), **more)
+async def call(web: httpx.AsyncClient, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
+    return await web.request(method, f"{V1}/{path}", **({} if body is None else {"json": body}), **more)
 
 
-async def get_result(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> Any:
+async def get_result(web: httpx.AsyncClient, method: str, path: str, body: Any = None, **more: Any) -> Any:
     """The `result` of a call that succeeded."""
-    answer = await call(web, method, path, sent, **more)
+    answer = await call(web, method, path, body, **more)
     assert answer.status_code == 200, answer.text
     assert answer.headers["RateLimit-Limit"]
     return answer.json()["result"]
 
 
-async def get_refusal(web: httpx.AsyncClient, method: str, path: str, sent: Any, status: int = 400) -> str:
+async def get_refusal(web: httpx.AsyncClient, method: str, path: str, body: Any, status: int = 400) -> str:
     """The field (or the word) of a refusal."""
-    answer = await call(web, method, path, sent)
+    answer = await call(web, method, path, body)
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]
     if "errors" in error:
@@ -153,9 +153,9 @@ async def create_campaign(web: httpx.AsyncClient, **change: Any) -> int:
     return int((await get_result(web, "POST", "campaigns", make_body(CAMPAIGN, **change)))["id"])
 
 
-async def create_ad_group(web: httpx.AsyncClient, above: int | None = None, **change: Any) -> int:
-    sent = make_body({**AD_GROUP, "campaignId": above or await create_campaign(web)}, **change)
-    return int((await get_result(web, "POST", "adgroups", sent))["id"])
+async def create_ad_group(web: httpx.AsyncClient, parent_id: int | None = None, **change: Any) -> int:
+    body = make_body({**AD_GROUP, "campaignId": parent_id or await create_campaign(web)}, **change)
+    return int((await get_result(web, "POST", "adgroups", body))["id"])
 
 
 async def write_keywords(web: httpx.AsyncClient, *items: dict[str, Any], action: str = "create", **more: Any) -> Any:
@@ -170,12 +170,12 @@ async def write_keywords(web: httpx.AsyncClient, *items: dict[str, Any], action:
 
 async def create_example(web: httpx.AsyncClient) -> dict[str, int]:
     """The four steps of the documented example."""
-    above = await create_campaign(web)
-    group = await create_ad_group(web, above)
+    parent_id = await create_campaign(web)
+    group = await create_ad_group(web, parent_id)
     (row,) = (await write_keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
     assert (row["correlationId"], row["operation"], row["success"]) == (0, "CREATE", True)
     ad = (await get_result(web, "POST", "ads", {**AD, "adGroupId": group}))["id"]
-    return {"campaigns": above, "adgroups": group, "keywords": row["result"]["id"], "ads": ad}
+    return {"campaigns": parent_id, "adgroups": group, "keywords": row["result"]["id"], "ads": ad}
 
 
 inject_fault = partial(calls.inject_fault, NETWORK.code)

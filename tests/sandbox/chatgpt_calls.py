@@ -68,8 +68,8 @@ def use_key(web: httpx.AsyncClient, key: str) -> None:
     web.headers["Authorization"] = f"Bearer {key}"
 
 
-async def post(web: httpx.AsyncClient, path: str, sent: Any = None, **headers: str) -> httpx.Response:
-    return await web.post(f"{V1}/{path}", headers=headers, **({} if sent is None else {"json": sent}))
+async def post(web: httpx.AsyncClient, path: str, body: Any = None, **headers: str) -> httpx.Response:
+    return await web.post(f"{V1}/{path}", headers=headers, **({} if body is None else {"json": body}))
 
 
 def read_data(answer: httpx.Response) -> dict[str, Any]:
@@ -97,16 +97,16 @@ async def create_campaign(web: httpx.AsyncClient, **change: Any) -> str:
     return str(read_data(await post(web, "campaigns", make_body(CAMPAIGN, **change)))["id"])
 
 
-async def create_ad_group(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
-    sent = make_body(AD_GROUP, campaign_id=above or await create_campaign(web), **change)
-    return str(read_data(await post(web, "ad_groups", sent))["id"])
+async def create_ad_group(web: httpx.AsyncClient, parent_id: str | None = None, **change: Any) -> str:
+    body = make_body(AD_GROUP, campaign_id=parent_id or await create_campaign(web), **change)
+    return str(read_data(await post(web, "ad_groups", body))["id"])
 
 
-async def create_ad(web: httpx.AsyncClient, above: str | None = None, **creative: Any) -> str:
-    sent = make_body(
-        AD, ad_group_id=above or await create_ad_group(web), creative=make_body(AD["creative"], **creative)
+async def create_ad(web: httpx.AsyncClient, parent_id: str | None = None, **creative: Any) -> str:
+    body = make_body(
+        AD, ad_group_id=parent_id or await create_ad_group(web), creative=make_body(AD["creative"], **creative)
     )
-    return str(read_data(await post(web, "ads", sent))["id"])
+    return str(read_data(await post(web, "ads", body))["id"])
 
 
 async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
@@ -115,12 +115,12 @@ async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     file = read_data(await post(web, "upload", {"image_url": "https://northwind.example/boots.png"}))["file_id"]
     ids = {"files": str(file)}
     creative = {**AD["creative"], "file_id": file}
-    for word, sent in (("campaigns", CAMPAIGN), ("ad_groups", AD_GROUP), ("ads", {**AD, "creative": creative})):
+    for word, body in (("campaigns", CAMPAIGN), ("ad_groups", AD_GROUP), ("ads", {**AD, "creative": creative})):
         if word == "ad_groups":
-            sent = make_body(sent, campaign_id=ids["campaigns"])
+            body = make_body(body, campaign_id=ids["campaigns"])
         if word == "ads":
-            sent = make_body(sent, ad_group_id=ids["ad_groups"])
-        created = read_data(await post(web, word, sent, **{"Idempotency-Key": f"plan{number}-{word}"}))
+            body = make_body(body, ad_group_id=ids["ad_groups"])
+        created = read_data(await post(web, word, body, **{"Idempotency-Key": f"plan{number}-{word}"}))
         ids[word] = created["id"]
     return ids
 

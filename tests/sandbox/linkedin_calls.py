@@ -113,9 +113,9 @@ def build_url(what: str, account: str = US_ACCOUNT) -> str:
 
 
 async def post(
-    web: httpx.AsyncClient, what: str, sent: Any, account: str = US_ACCOUNT, **headers: str
+    web: httpx.AsyncClient, what: str, body: Any, account: str = US_ACCOUNT, **headers: str
 ) -> httpx.Response:
-    return await web.post(build_url(what, account), json=sent, headers=headers)
+    return await web.post(build_url(what, account), json=body, headers=headers)
 
 
 def read_created_id(answer: httpx.Response) -> str:
@@ -162,8 +162,8 @@ async def create_example(web: httpx.AsyncClient, **campaign: Any) -> dict[str, s
     group = read_created_id(await post(web, "adCampaignGroups", GROUP))
     parent = f"urn:li:sponsoredCampaignGroup:{group}"
     campaign_id = read_created_id(await post(web, "adCampaigns", make_body(CAMPAIGN, campaignGroup=parent, **campaign)))
-    sent = make_body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{campaign_id}")
-    creative = read_created_id(await post(web, "creatives", sent))
+    body = make_body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{campaign_id}")
+    creative = read_created_id(await post(web, "creatives", body))
     return {
         "group": f"adCampaignGroups/{group}",
         "campaign": f"adCampaigns/{campaign_id}",

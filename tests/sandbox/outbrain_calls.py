@@ -87,13 +87,15 @@ async def create_budget(web: httpx.AsyncClient, marketer: str = NEW_YORK, **chan
     return str(read_data(await send(web, "POST", f"marketers/{marketer}/budgets", make_body(DAILY, **change)))["id"])
 
 
-async def create_campaign(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
-    above = above or await create_budget(web)
-    return str(read_data(await send(web, "POST", "campaigns", make_body(CAMPAIGN, budgetId=above, **change)))["id"])
+async def create_campaign(web: httpx.AsyncClient, parent_id: str | None = None, **change: Any) -> str:
+    parent_id = parent_id or await create_budget(web)
+    return str(read_data(await send(web, "POST", "campaigns", make_body(CAMPAIGN, budgetId=parent_id, **change)))["id"])
 
 
-async def create_link(web: httpx.AsyncClient, above: str, **change: Any) -> str:
-    return str(read_data(await send(web, "POST", f"campaigns/{above}/promotedLinks", make_body(LINK, **change)))["id"])
+async def create_link(web: httpx.AsyncClient, parent_id: str, **change: Any) -> str:
+    return str(
+        read_data(await send(web, "POST", f"campaigns/{parent_id}/promotedLinks", make_body(LINK, **change)))["id"]
+    )
 
 
 async def create_example(web: httpx.AsyncClient) -> dict[str, str]:

@@ -105,12 +105,12 @@ async def request_token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
     return await web.post(f"{V5}/oauth/token", data=form, auth=APP)
 
 
-async def post(web: httpx.AsyncClient, what: str, sent: Any, account: str = NEW_YORK) -> httpx.Response:
-    return await web.post(f"{V5}/ad_accounts/{account}/{what}", json=sent)
+async def post(web: httpx.AsyncClient, what: str, body: Any, account: str = NEW_YORK) -> httpx.Response:
+    return await web.post(f"{V5}/ad_accounts/{account}/{what}", json=body)
 
 
-async def patch(web: httpx.AsyncClient, what: str, sent: Any, account: str = NEW_YORK) -> httpx.Response:
-    return await web.patch(f"{V5}/ad_accounts/{account}/{what}", json=sent)
+async def patch(web: httpx.AsyncClient, what: str, body: Any, account: str = NEW_YORK) -> httpx.Response:
+    return await web.patch(f"{V5}/ad_accounts/{account}/{what}", json=body)
 
 
 def read_data(answer: httpx.Response) -> dict[str, Any]:
@@ -163,13 +163,13 @@ async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     pin = await web.post(f"{V5}/pins", params={"ad_account_id": NEW_YORK}, json=PIN)
     assert pin.status_code == 201, pin.text
     ids = {"pin": pin.json()["id"], "campaign": read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]}
-    sent = make_body(AD_GROUP, campaign_id=ids["campaign"])
-    ids["ad_group"] = read_data(await post(web, "ad_groups", [sent]))["id"]
+    body = make_body(AD_GROUP, campaign_id=ids["campaign"])
+    ids["ad_group"] = read_data(await post(web, "ad_groups", [body]))["id"]
     keywords = await post(web, "keywords", {**KEYWORDS, "parent_id": ids["ad_group"]})
     assert keywords.json()["errors"] == []
     ids["keyword"] = keywords.json()["keywords"][0]["id"]
-    sent = make_body(AD, ad_group_id=ids["ad_group"], pin_id=ids["pin"])
-    ids["ad"] = read_data(await post(web, "ads", [sent]))["id"]
+    body = make_body(AD, ad_group_id=ids["ad_group"], pin_id=ids["pin"])
+    ids["ad"] = read_data(await post(web, "ads", [body]))["id"]
     return ids
 
 

@@ -97,9 +97,11 @@ async def request_token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
     return await web.post(TOKEN, data={"client_id": "sandbox-snapchat", "client_secret": "sandbox-secret", **form})
 
 
-async def write(web: httpx.AsyncClient, method: str, above: str, word: str, *items: dict[str, Any]) -> httpx.Response:
-    """POST or PUT of `{word: items}` below `above` (`adaccounts/<id>` and the like)."""
-    return await web.request(method, f"{V1}/{above}/{word}", json={word: list(items)})
+async def write(
+    web: httpx.AsyncClient, method: str, parent_path: str, word: str, *items: dict[str, Any]
+) -> httpx.Response:
+    """POST or PUT of `{word: items}` below `parent_path` (`adaccounts/<id>` and the like)."""
+    return await web.request(method, f"{V1}/{parent_path}/{word}", json={word: list(items)})
 
 
 def read_data(answer: httpx.Response) -> dict[str, Any]:
@@ -153,22 +155,22 @@ async def read_writable_members(web: httpx.AsyncClient, word: str, native_id: st
 
 
 async def create_campaign(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> str:
-    sent = make_body(CAMPAIGN, ad_account_id=account, **change)
-    return str(read_data(await write(web, "POST", f"adaccounts/{account}", "campaigns", sent))["id"])
+    body = make_body(CAMPAIGN, ad_account_id=account, **change)
+    return str(read_data(await write(web, "POST", f"adaccounts/{account}", "campaigns", body))["id"])
 
 
-async def create_ad_squad(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
-    above = above or await create_campaign(web)
-    sent = make_body(AD_SQUAD, campaign_id=above, **change)
-    return str(read_data(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))["id"])
+async def create_ad_squad(web: httpx.AsyncClient, parent_id: str | None = None, **change: Any) -> str:
+    parent_id = parent_id or await create_campaign(web)
+    body = make_body(AD_SQUAD, campaign_id=parent_id, **change)
+    return str(read_data(await write(web, "POST", f"campaigns/{parent_id}", "adsquads", body))["id"])
 
 
 async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The three steps of the documented example."""
     ids = {"campaigns": await create_campaign(web)}
     ids["adsquads"] = await create_ad_squad(web, ids["campaigns"])
-    sent = make_body(AD, ad_squad_id=ids["adsquads"])
-    ids["ads"] = read_data(await write(web, "POST", f"adsquads/{ids['adsquads']}", "ads", sent))["id"]
+    body = make_body(AD, ad_squad_id=ids["adsquads"])
+    ids["ads"] = read_data(await write(web, "POST", f"adsquads/{ids['adsquads']}", "ads", body))["id"]
     return ids
 
 

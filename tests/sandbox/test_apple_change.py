@@ -83,11 +83,11 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
 
 
 async def test_native_defaults(web: httpx.AsyncClient) -> None:
-    sent = make_body(CAMPAIGN, status=NOTHING, startTime=NOTHING, endTime=NOTHING)
-    above = await get_result(web, "POST", "campaigns", sent)
-    assert (above["status"], above["displayStatus"]) == ("ENABLED", "RUNNING")
+    body = make_body(CAMPAIGN, status=NOTHING, startTime=NOTHING, endTime=NOTHING)
+    campaign = await get_result(web, "POST", "campaigns", body)
+    assert (campaign["status"], campaign["displayStatus"]) == ("ENABLED", "RUNNING")
     group = await get_result(
-        web, "POST", "adgroups", make_body({**AD_GROUP, "campaignId": above["id"]}, status=NOTHING)
+        web, "POST", "adgroups", make_body({**AD_GROUP, "campaignId": campaign["id"]}, status=NOTHING)
     )
     assert group["status"] == "ENABLED"
     (row,) = (await write_keywords(web, {"adGroupId": group["id"], "text": "tea"}))["result"]
@@ -108,8 +108,8 @@ async def test_what_an_account_cannot_run(
 ) -> None:
     web.headers["X-AP-Context"] = f"adAccountId={account}"
     currency = {INVOICE: "GBP", TOKYO: "JPY"}.get(account, "USD")
-    sent = {**CAMPAIGN, "adAccountId": int(account), "dailyBudget": make_amount("45", currency), **change}
-    assert await get_refusal(web, "POST", "campaigns", sent, status) == field
+    body = {**CAMPAIGN, "adAccountId": int(account), "dailyBudget": make_amount("45", currency), **change}
+    assert await get_refusal(web, "POST", "campaigns", body, status) == field
 
 
 async def test_a_campaign_in_yen_and_one_that_is_paid_by_invoice(web: httpx.AsyncClient) -> None:
@@ -145,16 +145,16 @@ async def test_a_campaign_in_yen_and_one_that_is_paid_by_invoice(web: httpx.Asyn
     ids=str,
 )  # fmt: skip
 async def test_ad_groups_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    sent = make_body({**AD_GROUP, "campaignId": await create_campaign(web)}, **change)
-    assert await get_refusal(web, "POST", "adgroups", sent) == field
+    body = make_body({**AD_GROUP, "campaignId": await create_campaign(web)}, **change)
+    assert await get_refusal(web, "POST", "adgroups", body) == field
 
 
 async def test_an_ad_group_with_every_dimension(web: httpx.AsyncClient) -> None:
-    above = await create_campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
+    campaign_id = await create_campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
     values = {"country": ["DE"], "adminArea": ["20039"], "locality": ["30039"], "deviceClass": ["IPHONE"],
               "minAge": ["18"], "maxAge": ["64"], "gender": ["F"], "appCategory": ["100"], "daypart": ["0", "167"],
               "appDownloader": ["1440000001"]}  # fmt: skip
-    await create_ad_group(web, above, targeting={name: {"include": value} for name, value in values.items()})
+    await create_ad_group(web, campaign_id, targeting={name: {"include": value} for name, value in values.items()})
 
 
 @pytest.mark.parametrize(
@@ -162,25 +162,25 @@ async def test_an_ad_group_with_every_dimension(web: httpx.AsyncClient) -> None:
     [("adminArea", "30030"), ("locality", "20030"), ("adminArea", "20040"), ("locality", "30050")],
 )
 async def test_a_place_of_another_kind_or_country_is_refused(web: httpx.AsyncClient, name: str, native_id: str) -> None:
-    above = await create_campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
-    sent = make_body({**AD_GROUP, "campaignId": above}, targeting={name: {"include": [native_id]}})
-    assert await get_refusal(web, "POST", "adgroups", sent) == f"targeting.{name}"
+    campaign_id = await create_campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
+    body = make_body({**AD_GROUP, "campaignId": campaign_id}, targeting={name: {"include": [native_id]}})
+    assert await get_refusal(web, "POST", "adgroups", body) == f"targeting.{name}"
 
 
 async def test_the_most_conversions_need_an_automated_ad_group(web: httpx.AsyncClient) -> None:
     strategy = {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}
-    above = await create_campaign(web, bidStrategy=strategy)
-    sent = make_body({**AD_GROUP, "campaignId": above}, bidStrategy=NOTHING)
-    assert await get_refusal(web, "POST", "adgroups", sent) == "automatedKeywordsRequired"
-    group = await create_ad_group(web, above, bidStrategy=NOTHING, automatedKeywordsRequired=True)
+    campaign_id = await create_campaign(web, bidStrategy=strategy)
+    body = make_body({**AD_GROUP, "campaignId": campaign_id}, bidStrategy=NOTHING)
+    assert await get_refusal(web, "POST", "adgroups", body) == "automatedKeywordsRequired"
+    group = await create_ad_group(web, campaign_id, bidStrategy=NOTHING, automatedKeywordsRequired=True)
     (row,) = (await write_keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
     assert row["error"]["details"][0]["info"]["field"] == "bid"
 
 
 @pytest.mark.parametrize("creative", [INVALID, DEFAULT_PAGE, OTHER_APP, "880001"])
 async def test_ads_that_are_refused(web: httpx.AsyncClient, creative: Any) -> None:
-    sent = {**AD, "adGroupId": await create_ad_group(web), "creativeId": creative}
-    assert await get_refusal(web, "POST", "ads", sent) == "creativeId"
+    body = {**AD, "adGroupId": await create_ad_group(web), "creativeId": creative}
+    assert await get_refusal(web, "POST", "ads", body) == "creativeId"
 
 
 async def test_one_enabled_ad_in_an_ad_group(web: httpx.AsyncClient) -> None:
@@ -295,15 +295,15 @@ def make_filters(field: str, operator: str, value: Any, **more: Any) -> dict[str
 
 async def test_filters(web: httpx.AsyncClient) -> None:
     example = await create_example(web)
-    above = example["campaigns"]
+    campaign_id = example["campaigns"]
     for word, filters in (
         ("campaigns", make_filters("name", "LIKE", "BRIEF", ignoreCase=True)),
-        ("campaigns", make_filters("id", "IN", [above])),
+        ("campaigns", make_filters("id", "IN", [campaign_id])),
         ("campaigns", make_filters("status", "EQUALS", "PAUSED")),
         ("campaigns", make_filters("startTime", "GREATER_THAN", "2027-01-01T00:00:00.000")),
-        ("adgroups", make_filters("campaignId", "EQUALS", above)),
+        ("adgroups", make_filters("campaignId", "EQUALS", campaign_id)),
         ("ads", make_filters("adGroupId", "EQUALS", example["adgroups"])),
-        ("keywords", make_filters("campaignId", "EQUALS", above)),
+        ("keywords", make_filters("campaignId", "EQUALS", campaign_id)),
     ):
         assert [row["id"] for row in await get_result(web, "POST", f"{word}/query", filters)] == [example[word]]
     both = await get_result(web, "POST", "campaigns/query", make_filters("deleted", "IN", [True, False]))
@@ -338,8 +338,8 @@ async def test_creatives(web: httpx.AsyncClient) -> None:
     foreign = await get_result(web, "GET", "creatives/123456")
     assert (foreign["systemStatus"], foreign["destination"]["parameters"]["adamId"]) == ("VALID", "1440000001")
     assert foreign["adAccountId"] == int(BERLIN)
-    sent = {"name": "New", "creativeType": "CUSTOM_PRODUCT_PAGE", "destination": rows[0]["destination"]}
-    created = await get_result(web, "POST", "creatives", sent)
+    body = {"name": "New", "creativeType": "CUSTOM_PRODUCT_PAGE", "destination": rows[0]["destination"]}
+    created = await get_result(web, "POST", "creatives", body)
     assert created["systemStatus"] == "PENDING"
     assert (
         await get_refusal(web, "PUT", f"creatives/{created['id']}", {"creativeType": "DEFAULT_PRODUCT_PAGE"})

@@ -35,8 +35,8 @@ def make_query(start: str, end: str, *campaigns: str, granularity: str | None = 
     }
 
 
-async def read_report(web: httpx.AsyncClient, sent: dict[str, Any], level: str = "campaigns") -> Any:
-    return (await get_result(web, "POST", f"reports/apps/{level}/query", sent))["rows"]
+async def read_report(web: httpx.AsyncClient, body: dict[str, Any], level: str = "campaigns") -> Any:
+    return (await get_result(web, "POST", f"reports/apps/{level}/query", body))["rows"]
 
 
 async def test_days_of_campaigns(web: httpx.AsyncClient) -> None:
@@ -61,10 +61,10 @@ async def test_one_day_and_one_campaign(web: httpx.AsyncClient) -> None:
 
 
 async def test_levels_add_up(web: httpx.AsyncClient) -> None:
-    sent = make_query("2026-11-19", "2026-11-20", EVERGREEN)
-    (whole,) = await read_report(web, sent)
+    body = make_query("2026-11-19", "2026-11-20", EVERGREEN)
+    (whole,) = await read_report(web, body)
     for level in ("adgroups", "ads", "keywords", "searchterms"):
-        rows = await read_report(web, sent, level)
+        rows = await read_report(web, body, level)
         assert sum(row["totalMetrics"]["taps"] for row in rows) == whole["totalMetrics"]["taps"]
 
 
@@ -72,10 +72,10 @@ async def test_each_level_adds_up_to_the_campaigns(web: httpx.AsyncClient, clock
     """Also with an ad group and an ad that were deleted, and with a paused ad."""
     campaigns, groups, ads = [], [], []
     for _ in range(2):
-        above = await create_campaign(web, startTime="2026-11-21T08:00:00.000", status="ENABLED")
-        campaigns.append(above)
+        campaign_id = await create_campaign(web, startTime="2026-11-21T08:00:00.000", status="ENABLED")
+        campaigns.append(campaign_id)
         for _ in range(2):
-            group = await create_ad_group(web, above, startTime="2026-11-21T08:00:00.000", status="ENABLED")
+            group = await create_ad_group(web, campaign_id, startTime="2026-11-21T08:00:00.000", status="ENABLED")
             groups.append(group)
             ads.append([(await get_result(web, "POST", "ads", {**AD, "adGroupId": group, "status": status}))["id"]
                         for status in ("ENABLED", "PAUSED")])  # fmt: skip
@@ -114,11 +114,11 @@ async def test_each_level_adds_up_to_the_campaigns(web: httpx.AsyncClient, clock
 @pytest.mark.parametrize("value", ["700112", ["700112"], 700112])
 async def test_one_ad_group(web: httpx.AsyncClient, value: Any) -> None:
     group = {"field": "adGroupId", "operator": "EQUALS", "value": value}
-    above = {"field": "campaignId", "operator": "EQUALS", "value": EVERGREEN}
+    condition = {"field": "campaignId", "operator": "EQUALS", "value": EVERGREEN}
     for level in ("adgroups", "ads"):
-        (row,) = await read_report(web, make_query("2026-11-19", "2026-11-20", filters=[above, group]), level)
+        (row,) = await read_report(web, make_query("2026-11-19", "2026-11-20", filters=[condition, group]), level)
         assert (row["metadata"]["campaignId"], row["totalMetrics"]["taps"] > 0) == (700111, True)
-        other = {**above, "value": GONE}
+        other = {**condition, "value": GONE}
         assert await read_report(web, make_query("2026-11-10", "2026-11-11", filters=[other, group]), level) == []
 
 
@@ -135,20 +135,20 @@ async def test_one_ad_group(web: httpx.AsyncClient, value: Any) -> None:
 )
 async def test_filters_that_are_refused(web: httpx.AsyncClient, level: str, filters: Any, field: str) -> None:
     conditions = [{"field": name, "operator": operator, "value": value} for name, operator, value in filters]
-    sent = make_query("2026-11-19", "2026-11-20", filters=conditions)
-    assert await get_refusal(web, "POST", f"reports/apps/{level}/query", sent) == field
+    body = make_query("2026-11-19", "2026-11-20", filters=conditions)
+    assert await get_refusal(web, "POST", f"reports/apps/{level}/query", body) == field
 
 
 async def test_yen_and_idle_campaigns(web: httpx.AsyncClient) -> None:
     web.headers["X-AP-Context"] = f"adAccountId={TOKYO}"
-    sent = make_query("2026-11-19", "2026-11-20", "700311", "700321", options={"includeRows": ["EMPTY_METRICS"]})
-    running, idle = await read_report(web, sent)
+    body = make_query("2026-11-19", "2026-11-20", "700311", "700321", options={"includeRows": ["EMPTY_METRICS"]})
+    running, idle = await read_report(web, body)
     assert "." not in running["totalMetrics"]["localSpend"]["amount"]
     assert idle["totalMetrics"]["taps"] is None
 
 
 @pytest.mark.parametrize(
-    ("sent", "field"),
+    ("body", "field"),
     [
         (make_query("2026-11-20", "2026-11-20", EVERGREEN), "timeRange.granularity"),
         (make_query("2026-08-01", "2026-11-20", EVERGREEN), "timeRange.start"),
@@ -160,5 +160,5 @@ async def test_yen_and_idle_campaigns(web: httpx.AsyncClient) -> None:
         (make_query("2026-11-19", "2026-11-20", EVERGREEN, pagination={"pageSize": 5001}), "pagination.pageSize"),
     ],
 )
-async def test_reports_that_are_refused(web: httpx.AsyncClient, sent: dict[str, Any], field: str) -> None:
-    assert await get_refusal(web, "POST", "reports/apps/campaigns/query", sent) == field
+async def test_reports_that_are_refused(web: httpx.AsyncClient, body: dict[str, Any], field: str) -> None:
+    assert await get_refusal(web, "POST", "reports/apps/campaigns/query", body) == field

@@ -71,8 +71,8 @@ async def test_keys(web: httpx.AsyncClient) -> None:
 
 async def test_headers(web: httpx.AsyncClient) -> None:
     read_refusal(await web.get(f"{V1}/ad_account", headers={"Accept": "*/*"}), 400, "Accept")
-    sent = {"OpenAI-Ad-Account": "adacct_1"}
-    read_refusal(await web.get(f"{V1}/ad_account", headers=sent), 400, "OpenAI-Ad-Account")
+    body = {"OpenAI-Ad-Account": "adacct_1"}
+    read_refusal(await web.get(f"{V1}/ad_account", headers=body), 400, "OpenAI-Ad-Account")
     blocked = await web.get(f"{V1}/ad_account", headers={"User-Agent": "python-httpx/0.27"})
     assert (blocked.status_code, blocked.text) == (403, "error code: 1010")
     unknown = await web.get(f"{V1}/bulk_mutation_jobs")
@@ -100,20 +100,20 @@ async def test_idempotency_keys(web: httpx.AsyncClient) -> None:
     assert read_data(await post(web, "campaigns", CAMPAIGN))["id"] != first["id"]
     for key in ("", "k" * 256):
         read_refusal(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": key}), 400, "Idempotency-Key")
-    for path, sent in (("upload", {"image_url": "https://a.example/a.png"}), (f"campaigns/{first['id']}", {})):
-        read_refusal(await post(web, path, sent, **{"Idempotency-Key": "k3"}), 400, "Idempotency-Key")
+    for path, body in (("upload", {"image_url": "https://a.example/a.png"}), (f"campaigns/{first['id']}", {})):
+        read_refusal(await post(web, path, body, **{"Idempotency-Key": "k3"}), 400, "Idempotency-Key")
 
 
 async def test_a_key_is_needed_to_maximize(web: httpx.AsyncClient) -> None:
-    above = await create_campaign(web, budget={"daily_spend_limit_micros": 40000000})
-    sent = {
-        "campaign_id": above,
+    campaign_id = await create_campaign(web, budget={"daily_spend_limit_micros": 40000000})
+    body = {
+        "campaign_id": campaign_id,
         "name": "Most clicks",
         "status": "paused",
         "bidding_config": {"billing_event_type": "click", "strategy": "maximize_clicks"},
     }
-    read_refusal(await post(web, "ad_groups", sent), 400, "Idempotency-Key")
-    created = read_data(await post(web, "ad_groups", sent, **{"Idempotency-Key": "k1"}))
+    read_refusal(await post(web, "ad_groups", body), 400, "Idempotency-Key")
+    created = read_data(await post(web, "ad_groups", body, **{"Idempotency-Key": "k1"}))
     assert created["bidding_config"] == {"strategy": "maximize_clicks", "billing_event_type": "click"}
 
 
@@ -158,9 +158,9 @@ async def test_queries_that_are_refused(web: httpx.AsyncClient, path: str, query
 
 
 async def test_bids_that_are_too_low(web: httpx.AsyncClient) -> None:
-    above = await create_campaign(web)
+    campaign_id = await create_campaign(web)
     bidding = {"billing_event_type": "click", "max_bid_micros": 1}
-    native_id = await create_ad_group(web, above, bidding_config=bidding)
+    native_id = await create_ad_group(web, campaign_id, bidding_config=bidding)
     ad_group_row = await read(web, f"ad_groups/{native_id}", {"include[]": "bid_too_low"})
     assert (ad_group_row["bid_too_low"], ad_group_row["bidding_config"]) == (True, {"strategy": "fixed_bid", **bidding})
 
@@ -232,13 +232,13 @@ async def test_budgets_change_one_way(web: httpx.AsyncClient) -> None:
 
 
 async def test_a_budget_is_not_below_what_is_spent(web: httpx.AsyncClient, clock: Clock) -> None:
-    above = await create_campaign(web)
-    group = await create_ad_group(web, above)
-    for path in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
+    campaign_id = await create_campaign(web)
+    group = await create_ad_group(web, campaign_id)
+    for path in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{campaign_id}"):
         read_data(await post(web, f"{path}/activate"))
     clock.instant += timedelta(days=15)
     message = read_refusal(
-        await post(web, f"campaigns/{above}", {"budget": {"lifetime_spend_limit_micros": 1000000}}),
+        await post(web, f"campaigns/{campaign_id}", {"budget": {"lifetime_spend_limit_micros": 1000000}}),
         422,
         "budget.lifetime_spend_limit_micros",
     )

@@ -28,8 +28,8 @@ GOAL = {"bidding_type": "conversions", "conversion_event_setting_ids": ["ces_501
 
 
 async def test_what_is_not_told(web: httpx.AsyncClient) -> None:
-    sent = {"name": "Boots", "status": "active", "budget": {LIFETIME: 1000000}}
-    campaign = read_data(await post(web, "campaigns", sent))
+    body = {"name": "Boots", "status": "active", "budget": {LIFETIME: 1000000}}
+    campaign = read_data(await post(web, "campaigns", body))
     defaults = {name: campaign[name] for name in ("bidding_type", "start_time", "end_time", "targeting", "mode")}
     assert defaults == {
         "bidding_type": "impressions",
@@ -95,8 +95,8 @@ async def test_campaigns_that_are_refused(
     ],
 )
 async def test_goals_that_are_refused(web: httpx.AsyncClient, events: Any, param: str) -> None:
-    sent = make_body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=events)
-    read_refusal(await post(web, "campaigns", sent), 422, param)
+    body = make_body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=events)
+    read_refusal(await post(web, "campaigns", body), 422, param)
 
 
 async def test_goals(web: httpx.AsyncClient) -> None:
@@ -107,8 +107,8 @@ async def test_goals(web: httpx.AsyncClient) -> None:
     change = {"conversion_event_setting_ids": ["ces_lead1"]}
     read_refusal(await post(web, f"campaigns/{native_id}", change), 422, "conversion_event_setting_ids")
     use_key(web, PARIS)
-    sent = make_body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=["ces_503"])
-    answer = await post(web, "campaigns", sent)
+    body = make_body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=["ces_503"])
+    answer = await post(web, "campaigns", body)
     assert read_refusal(answer, 403) == "Conversion bidding is not enabled"
     assert answer.json()["error"]["type"] == "server_error"
 
@@ -117,14 +117,14 @@ async def test_yen(web: httpx.AsyncClient) -> None:
     use_key(web, TOKYO)
     native_id = await create_campaign(web, budget={LIFETIME: 500000000})
     assert (await read(web, f"campaigns/{native_id}"))["budget"] == {LIFETIME: 500000000}
-    sent = make_body(CAMPAIGN, budget={LIFETIME: 500500000})
-    read_refusal(await post(web, "campaigns", sent), 400, f"budget.{LIFETIME}")
+    body = make_body(CAMPAIGN, budget={LIFETIME: 500500000})
+    read_refusal(await post(web, "campaigns", body), 400, f"budget.{LIFETIME}")
     dear = {**AD_GROUP["bidding_config"], "max_bid_micros": 150000000}
     await create_ad_group(web, native_id, bidding_config=dear)
 
 
 @pytest.mark.parametrize(
-    ("above", "bidding", "status", "param"),
+    ("campaign_members", "bidding", "status", "param"),
     [
         ({}, {"billing_event_type": "impression", "max_bid_micros": 5}, 422, "bidding_config.billing_event_type"),
         (
@@ -154,18 +154,18 @@ async def test_yen(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_bids_that_are_refused(
-    web: httpx.AsyncClient, above: dict[str, Any], bidding: dict[str, Any], status: int, param: str
+    web: httpx.AsyncClient, campaign_members: dict[str, Any], bidding: dict[str, Any], status: int, param: str
 ) -> None:
-    sent = make_body(AD_GROUP, campaign_id=await create_campaign(web, **above), bidding_config=bidding)
-    read_refusal(await post(web, "ad_groups", sent), status, param)
+    body = make_body(AD_GROUP, campaign_id=await create_campaign(web, **campaign_members), bidding_config=bidding)
+    read_refusal(await post(web, "ad_groups", body), status, param)
 
 
 async def test_parents(web: httpx.AsyncClient) -> None:
     read_refusal(await post(web, "ad_groups", AD_GROUP), 404)
     read_refusal(await post(web, "ads", AD), 404)
-    above = await create_campaign(web)
-    read_data(await post(web, f"campaigns/{above}/archive"))
-    read_refusal(await post(web, "ad_groups", make_body(AD_GROUP, campaign_id=above)), 422, "campaign_id")
+    campaign_id = await create_campaign(web)
+    read_data(await post(web, f"campaigns/{campaign_id}/archive"))
+    read_refusal(await post(web, "ad_groups", make_body(AD_GROUP, campaign_id=campaign_id)), 422, "campaign_id")
 
 
 @pytest.mark.parametrize(
@@ -190,12 +190,12 @@ async def test_parents(web: httpx.AsyncClient) -> None:
 async def test_creatives_that_are_refused(
     web: httpx.AsyncClient, creative: dict[str, Any], status: int, param: str | None
 ) -> None:
-    sent = make_body(AD, ad_group_id=await create_ad_group(web), creative=make_body(AD["creative"], **creative))
-    read_refusal(await post(web, "ads", sent), status, param)
+    body = make_body(AD, ad_group_id=await create_ad_group(web), creative=make_body(AD["creative"], **creative))
+    read_refusal(await post(web, "ads", body), status, param)
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"),
+    ("body", "status"),
     [
         ({}, 400),
         ({"image_url": "boots.png"}, 400),
@@ -203,8 +203,8 @@ async def test_creatives_that_are_refused(
         ({"image_url": "https://northwind.example/processing.png"}, 422),
     ],
 )
-async def test_uploads_that_are_refused(web: httpx.AsyncClient, sent: dict[str, Any], status: int) -> None:
-    read_refusal(await post(web, "upload", sent), status, "image_url")
+async def test_uploads_that_are_refused(web: httpx.AsyncClient, body: dict[str, Any], status: int) -> None:
+    read_refusal(await post(web, "upload", body), status, "image_url")
     assert await list_writes(web) == []
 
 

@@ -105,14 +105,14 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     use_key(web, PARIS)
     ids = []
     for _ in range(2):
-        above = await create_campaign(web, start_time=1795000000)
+        campaign_id = await create_campaign(web, start_time=1795000000)
         for _ in range(2):
-            group = await create_ad_group(web, above)
+            group = await create_ad_group(web, campaign_id)
             ads = [await create_ad(web, group) for _ in range(2)]
             for path in (*(f"ads/{native_id}" for native_id in ads), f"ad_groups/{group}"):
                 read_data(await post(web, f"{path}/activate"))
-            ids.append((above, group, *ads))
-        read_data(await post(web, f"campaigns/{above}/activate"))
+            ids.append((campaign_id, group, *ads))
+        read_data(await post(web, f"campaigns/{campaign_id}/activate"))
     clock.instant += timedelta(days=9)
 
     async def sum_days(level: str, **change: Any) -> dict[str, list[Decimal]]:
@@ -133,7 +133,7 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     assert len(whole) == 7
     for level in ("campaign", "ad_group", "ad"):
         assert await sum_days(level) == whole
-    (above, group, first, _), *others = ids
+    (campaign_id, group, first, _), *others = ids
 
     async def list_filtered_ids(level: str, *conditions: tuple[str, list[str]]) -> set[str]:
         filters = [json.dumps({"field": name, "operator": "IN", "value": values}) for name, values in conditions]
@@ -143,18 +143,18 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
 
     assert await list_filtered_ids("ad", ("ad.id", [first, others[0][2], "ad_nothing"])) == {first, others[0][2]}
     assert await list_filtered_ids("ad", ("ad_group.id", [group])) == {*ids[0][2:]}
-    assert await list_filtered_ids("ad", ("campaign.id", [above]), ("ad.id", [others[-1][2], first])) == {first}
+    assert await list_filtered_ids("ad", ("campaign.id", [campaign_id]), ("ad.id", [others[-1][2], first])) == {first}
     assert await list_filtered_ids("campaign", ("campaign.status", ["paused"])) == set()
-    sent = make_conversions_query(
+    body = make_conversions_query(
         1795302000, 1795906800, aggregation_level="ad", group_by_entity=True, entity_ids=[first]
     )
-    every = read_data(await post(web, "conversions/insights", sent))
-    sold = read_data(await post(web, "conversions/insights", {**sent, "include_zero_rows": False}))
+    every = read_data(await post(web, "conversions/insights", body))
+    sold = read_data(await post(web, "conversions/insights", {**body, "include_zero_rows": False}))
     assert (every["account_currency"], every["count"]) == ("EUR", 7)
     assert sold["data"] == [row for row in every["data"] if row["conversions"]]
     use_key(web, TOKYO)
     read_refusal(
-        await post(web, "conversions/insights", {**sent, "time_ranges": [make_unix_range(1795100400, 1795186800)]}), 404
+        await post(web, "conversions/insights", {**body, "time_ranges": [make_unix_range(1795100400, 1795186800)]}), 404
     )
 
 
@@ -165,15 +165,15 @@ async def test_nothing_delivered_is_no_row(web: httpx.AsyncClient) -> None:
 
 
 async def test_what_was_created_delivers(web: httpx.AsyncClient, clock: Clock) -> None:
-    above = await create_campaign(web, start_time=1795000000)
-    group = await create_ad_group(web, above)
-    for path in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
+    campaign_id = await create_campaign(web, start_time=1795000000)
+    group = await create_ad_group(web, campaign_id)
+    for path in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{campaign_id}"):
         read_data(await post(web, f"{path}/activate"))
     parameters = make_query("2026-11-20", "2026-11-22")
     read_refusal(await web.get(f"{V1}/ad_account/insights", params=parameters), 400, "time_ranges")
     clock.instant += timedelta(days=1)
     rows = (await read(web, "ad_account/insights", parameters))["data"]
-    days = [row["readable_time"] for row in rows if row["campaign_id"] == above]
+    days = [row["readable_time"] for row in rows if row["campaign_id"] == campaign_id]
     assert days == ["2026-11-21", "2026-11-22"]
 
 
@@ -244,13 +244,13 @@ async def test_conversions_come_late(web: httpx.AsyncClient) -> None:
 async def test_conversions_by_entity(web: httpx.AsyncClient) -> None:
     use_key(web, PARIS)
     ids = ["cmpn_evergreen_3", "cmpn_spring_3"]
-    sent = make_conversions_query(group_by_entity=True, entity_ids=ids)
-    rows = read_data(await post(web, "conversions/insights", sent))["data"]
+    body = make_conversions_query(group_by_entity=True, entity_ids=ids)
+    rows = read_data(await post(web, "conversions/insights", body))["data"]
     assert [row["entity_id"] for row in rows] == ids * 7
     whole = read_data(await post(web, "conversions/insights", make_conversions_query()))["data"]
     assert [row["conversions"] for row in rows[::2]] == [row["conversions"] for row in whole]
-    del sent["entity_ids"], sent["group_by_entity"]
-    read_refusal(await post(web, "conversions/insights", sent), 400, "entity_ids")
+    del body["entity_ids"], body["group_by_entity"]
+    read_refusal(await post(web, "conversions/insights", body), 400, "entity_ids")
 
 
 @pytest.mark.parametrize(
@@ -277,5 +277,5 @@ async def test_a_report_that_is_too_large(web: httpx.AsyncClient) -> None:
     use_key(web, PARIS)
     ids = [await create_campaign(web, name=f"Campaign {number}") for number in range(6)]
     start = WEEK["end"] - 358 * 86400
-    sent = make_conversions_query(start, group_by_entity=True, entity_ids=ids)
-    read_refusal(await post(web, "conversions/insights", sent), 413, "time_ranges")
+    body = make_conversions_query(start, group_by_entity=True, entity_ids=ids)
+    read_refusal(await post(web, "conversions/insights", body), 413, "time_ranges")

@@ -93,8 +93,8 @@ async def test_a_code_is_good_for_once_and_for_its_redirect(web: httpx.AsyncClie
 
 
 async def test_credentials_stand_in_the_form_and_never_in_basic(web: httpx.AsyncClient) -> None:
-    sent = {"grant_type": "authorization_code", "code": await get_code(web), "redirect_uri": CALLBACK, **APP}
-    answer = await web.post(f"{OAUTH}/accessToken", data=sent, auth=(APP["client_id"], APP["client_secret"]))
+    body = {"grant_type": "authorization_code", "code": await get_code(web), "redirect_uri": CALLBACK, **APP}
+    answer = await web.post(f"{OAUTH}/accessToken", data=body, auth=(APP["client_id"], APP["client_secret"]))
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
 
 

@@ -94,15 +94,15 @@ async def test_changes_that_are_refused(web: httpx.AsyncClient) -> None:
 async def test_the_shape_of_a_patch(web: httpx.AsyncClient) -> None:
     example = await create_example(web)
     path = build_url(example["campaign"])
-    sent = {"patch": {"$set": {"name": "New"}}}
-    read_refusal(await web.post(path, json=sent), 400, "INVALID_VALUE_FOR_FIELD")
+    body = {"patch": {"$set": {"name": "New"}}}
+    read_refusal(await web.post(path, json=body), 400, "INVALID_VALUE_FOR_FIELD")
     read_refusal(await web.post(path, json={"name": "New"}, headers=PARTIAL_UPDATE), 400, "FIELD_NOT_ALLOWED")
     read_refusal(await web.post(path, json={"patch": {}}, headers=PARTIAL_UPDATE), 400, "MISSING_FIELD")
     nested = {"patch": {"runSchedule": {"$set": {"end": END}}}}
     read_refusal(await web.post(path, json=nested, headers=PARTIAL_UPDATE), 400, "FIELD_NOT_ALLOWED")
     read_refusal(await change(web, example["campaign"], delete=["name"]), 400, "MISSING_FIELD")
     read_refusal(await change(web, example["campaign"], delete=["dailyBudget"]), 400, "MISSING_FIELD")
-    assert (await web.patch(path, json=sent)).status_code == 405
+    assert (await web.patch(path, json=body)).status_code == 405
 
 
 async def test_keys_of_creatives_are_encoded_urns(web: httpx.AsyncClient) -> None:
@@ -195,8 +195,8 @@ async def test_a_batch_fails_item_by_item(web: httpx.AsyncClient) -> None:
     second = read_created_id(await post(web, "adCampaigns", CAMPAIGN))
     pause = {"patch": {"$set": {"name": "New"}}}
     path = build_url(f"adCampaigns?ids=List(7022,{second},9)")
-    sent = {"entities": {"7022": pause, second: {"patch": {"$set": {"status": "DRAFT"}}}, "9": pause}}
-    answer = await web.post(path, json=sent, headers=BATCH)
+    body = {"entities": {"7022": pause, second: {"patch": {"$set": {"status": "DRAFT"}}}, "9": pause}}
+    answer = await web.post(path, json=body, headers=BATCH)
     results = answer.json()["results"]
     assert (answer.status_code, results["7022"]) == (200, {"status": 204})
     assert (results[second]["status"], results[second]["error"]["code"]) == (400, "STATUS_CHANGE_NOT_ALLOWED")

@@ -231,8 +231,8 @@ async def test_yen_have_no_decimals(web: httpx.AsyncClient) -> None:
     group = make_body(GROUP, account=f"urn:li:sponsoredAccount:{TOKYO}")
     parent = f"urn:li:sponsoredCampaignGroup:{read_created_id(await post(web, 'adCampaignGroups', group, TOKYO))}"
     yen = {"unitCost": make_amount("450", "JPY"), "account": NOTHING, "campaignGroup": parent}
-    sent = make_body(CAMPAIGN, dailyBudget=make_amount("4000.5", "JPY"), **yen)
-    read_refusal(await post(web, "adCampaigns", sent, TOKYO), 400, "INVALID_VALUE_FOR_FIELD")
+    body = make_body(CAMPAIGN, dailyBudget=make_amount("4000.5", "JPY"), **yen)
+    read_refusal(await post(web, "adCampaigns", body, TOKYO), 400, "INVALID_VALUE_FOR_FIELD")
     read_created_id(
         await post(web, "adCampaigns", make_body(CAMPAIGN, dailyBudget=make_amount("4000", "JPY"), **yen), TOKYO)
     )
@@ -250,10 +250,10 @@ async def test_accounts_that_create_nothing(web: httpx.AsyncClient) -> None:
 
 async def test_an_inline_post_and_a_review_at_once(web: httpx.AsyncClient) -> None:
     example = await create_example(web)
-    sent = make_body(
+    body = make_body(
         CREATIVE, content=NOTHING, inlineContent={"post": {"commentary": "Hello"}}, intendedStatus="ACTIVE"
     )
-    creative = await read_entity(web, f"creatives/{read_created_id(await post(web, 'creatives', sent))}")
+    creative = await read_entity(web, f"creatives/{read_created_id(await post(web, 'creatives', body))}")
     assert creative["content"]["reference"].startswith("urn:li:share:")
     assert creative["review"] == {"status": "PENDING"}
     assert (await read_entity(web, example["creative"])).get("review") is None

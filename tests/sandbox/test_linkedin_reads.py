@@ -223,11 +223,11 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, pivot: 
     assert [replace_pivots(row, row["pivotValues"][:1]) for row in pairs] == [
         replace_pivots(row, row["pivotValues"]) for row in rows
     ]
-    above = {"ACCOUNT": f"urn:li:sponsoredAccount:{US_ACCOUNT}"}
+    parent_pivots = {"ACCOUNT": f"urn:li:sponsoredAccount:{US_ACCOUNT}"}
     for tree in trees:
-        above |= {of: start + tree[what].partition("/")[2] for of, (_, start, _, what) in LEVELS.items()}
-        urn = above[pivot] if pivot != "CREATIVE" else tree["creative"].partition("/")[2]
-        assert {row["pivotValues"][1] for row in pairs if row["pivotValues"][0] == urn} <= {above[parent]}
+        parent_pivots |= {of: start + tree[what].partition("/")[2] for of, (_, start, _, what) in LEVELS.items()}
+        urn = parent_pivots[pivot] if pivot != "CREATIVE" else tree["creative"].partition("/")[2]
+        assert {row["pivotValues"][1] for row in pairs if row["pivotValues"][0] == urn} <= {parent_pivots[parent]}
 
 
 async def test_a_draft_that_is_deleted_leaves_its_figures_to_the_others(web: httpx.AsyncClient) -> None:

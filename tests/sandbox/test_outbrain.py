@@ -60,9 +60,9 @@ async def test_a_lifetime_budget(web: httpx.AsyncClient) -> None:
 
 
 async def test_what_is_left_out_is_what_the_network_makes_of_it(web: httpx.AsyncClient) -> None:
-    above = await create_budget(web)
-    sent = {"name": "Bare", "budgetId": above, "cpc": 0.42, "targeting": {"platform": ["MOBILE"]}}
-    campaign = read_data(await send(web, "POST", "campaigns", sent))
+    budget_id = await create_budget(web)
+    body = {"name": "Bare", "budgetId": budget_id, "cpc": 0.42, "targeting": {"platform": ["MOBILE"]}}
+    campaign = read_data(await send(web, "POST", "campaigns", body))
     assert (campaign["enabled"], campaign["objective"], campaign["creativeFormat"]) == (True, "Traffic", "Standard")
     ad = read_data(await send(web, "POST", f"campaigns/{campaign['id']}/promotedLinks",
                          {"url": "https://shop.example/guide", "enabled": True}))  # fmt: skip
@@ -126,9 +126,9 @@ async def test_the_currency_stands_on_budgets(web: httpx.AsyncClient) -> None:
 
 
 async def test_campaigns_by_pages(web: httpx.AsyncClient) -> None:
-    above = await create_budget(web)
+    budget_id = await create_budget(web)
     for position in range(26):
-        await create_campaign(web, above, name=f"Campaign {position}")
+        await create_campaign(web, budget_id, name=f"Campaign {position}")
     path = f"marketers/{NEW_YORK}/campaigns"
     first = await read(web, path)
     assert (first["count"], first["totalCount"]) == (25, 28)
@@ -140,8 +140,8 @@ async def test_campaigns_by_pages(web: httpx.AsyncClient) -> None:
     assert list(every["campaigns"][0]) == ["id", "name"]
     read_refusal(await web.get(f"{BASE}/{path}", params={"limit": 51}))
     read_refusal(await web.get(f"{BASE}/{path}", params={"fromBudgetStartDate": "2027-01-01"}))
-    assert (await read(web, f"budgets/{above}/campaigns"))["totalCount"] == 26
-    assert (await read(web, f"budgets/{above}"))["shared"] is True
+    assert (await read(web, f"budgets/{budget_id}/campaigns"))["totalCount"] == 26
+    assert (await read(web, f"budgets/{budget_id}"))["shared"] is True
 
 
 async def test_archived_campaigns(web: httpx.AsyncClient) -> None:
@@ -176,15 +176,15 @@ async def test_several_campaigns_at_once(web: httpx.AsyncClient) -> None:
 
 
 async def test_promoted_links_by_pages(web: httpx.AsyncClient, clock: Clock) -> None:
-    above = await create_campaign(web)
-    ids = [await create_link(web, above, enabled=position == 0) for position in range(3)]
-    path = f"campaigns/{above}/promotedLinks"
+    campaign_id = await create_campaign(web)
+    ids = [await create_link(web, campaign_id, enabled=position == 0) for position in range(3)]
+    path = f"campaigns/{campaign_id}/promotedLinks"
     page = await read(web, path, limit=2, offset=1)
     assert (page["count"], page["totalCount"]) == (2, 3)
     assert [promoted_link["id"] for promoted_link in page["promotedLinks"]] == ids[1:]
     assert (await read(web, path, enabled="true"))["totalCount"] == 1
     assert (await read(web, path, statuses="PENDING,REJECTED"))["totalCount"] == 3
-    rejected = await create_link(web, above, url="https://shop.example/ineligible")
+    rejected = await create_link(web, campaign_id, url="https://shop.example/ineligible")
     clock.instant += timedelta(hours=1)
     page = await read(web, path, statuses="REJECTED", extraFields="ImageURL,ImageMetaData")
     assert [promoted_link["id"] for promoted_link in page["promotedLinks"]] == [rejected]
@@ -216,8 +216,8 @@ async def test_countries_are_searched_by_name(web: httpx.AsyncClient) -> None:
     (old,) = (await read(web, "locations/search", **{**query, "locationsVersion": "V1"}))["geoLocations"]
     assert old["id"] != hit["id"]
     wrong = {"platform": ["MOBILE"], "locations": [old["id"]], "locationsVersion": "V2"}
-    sent = {"name": "Place", "budgetId": await create_budget(web), "cpc": 1, "targeting": wrong}
-    assert read_refusal(await send(web, "POST", "campaigns", sent)) == "targeting.locations.0: is no location of V2"
+    body = {"name": "Place", "budgetId": await create_budget(web), "cpc": 1, "targeting": wrong}
+    assert read_refusal(await send(web, "POST", "campaigns", body)) == "targeting.locations.0: is no location of V2"
     read_refusal(await web.get(f"{BASE}/locations/search"))
 
 

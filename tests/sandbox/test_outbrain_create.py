@@ -177,8 +177,8 @@ async def test_deleting_a_budget(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], place: str) -> None:
-    sent = make_body(CAMPAIGN, **{"budgetId": await create_budget(web), **change})
-    assert read_refusal(await send(web, "POST", "campaigns", sent)).startswith(f"{place}: ")
+    body = make_body(CAMPAIGN, **{"budgetId": await create_budget(web), **change})
+    assert read_refusal(await send(web, "POST", "campaigns", body)).startswith(f"{place}: ")
     assert len(await list_writes(web)) == 1
 
 
@@ -198,9 +198,9 @@ async def test_campaigns_that_are_made(web: httpx.AsyncClient, change: dict[str,
 
 
 async def test_yen_have_no_fractions(web: httpx.AsyncClient) -> None:
-    above = await create_budget(web, TOKYO, amount=2500)
-    await create_campaign(web, above, cpc=42)
-    read_refusal(await send(web, "POST", "campaigns", make_body(CAMPAIGN, name="Other", budgetId=above, cpc=42.5)))
+    budget_id = await create_budget(web, TOKYO, amount=2500)
+    await create_campaign(web, budget_id, cpc=42)
+    read_refusal(await send(web, "POST", "campaigns", make_body(CAMPAIGN, name="Other", budgetId=budget_id, cpc=42.5)))
 
 
 async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
@@ -247,8 +247,8 @@ async def test_a_campaign_changes_by_parts(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_links_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], place: str) -> None:
-    above = await create_campaign(web)
-    answer = await send(web, "POST", f"campaigns/{above}/promotedLinks", make_body(LINK, **change))
+    campaign_id = await create_campaign(web)
+    answer = await send(web, "POST", f"campaigns/{campaign_id}/promotedLinks", make_body(LINK, **change))
     assert read_refusal(answer).startswith(f"{place}: ")
 
 
@@ -277,8 +277,8 @@ async def test_content_is_edited_while_pending(web: httpx.AsyncClient, clock: Cl
 
 
 async def test_several_links_are_enabled_at_once(web: httpx.AsyncClient) -> None:
-    above = await create_campaign(web)
-    first, other = await create_link(web, above), await create_link(web, above)
+    campaign_id = await create_campaign(web)
+    first, other = await create_link(web, campaign_id), await create_link(web, campaign_id)
     read_refusal(await send(web, "PUT", f"promotedLinks/{first},{'0' * 34}", {"enabled": True}), 404)
     assert (await read(web, f"promotedLinks/{first}"))["enabled"] is False
     answer = await send(web, "PUT", f"promotedLinks/{first},{other}", {"enabled": True})
@@ -292,11 +292,11 @@ async def test_several_links_are_enabled_at_once(web: httpx.AsyncClient) -> None
 
 
 async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
-    above = await create_campaign(web)
-    path = f"campaigns/{above}/multiplePromotedLinks"
+    campaign_id = await create_campaign(web)
+    path = f"campaigns/{campaign_id}/multiplePromotedLinks"
     rows = read_data(await send(web, "POST", path, [LINK, {**LINK, "url": "nowhere"}]))
     assert [row["operationStatus"]["status"] for row in rows] == ["Success", "Failure"]
-    assert (await read(web, f"campaigns/{above}/promotedLinks"))["totalCount"] == 1
+    assert (await read(web, f"campaigns/{campaign_id}/promotedLinks"))["totalCount"] == 1
 
 
 @pytest.mark.parametrize(("fault", "applied"), [("partial", 1), ("error_in_200", 0)])

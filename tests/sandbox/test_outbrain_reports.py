@@ -47,7 +47,7 @@ def add_up(results: list[dict[str, Any]]) -> dict[str, list[Decimal]]:
 async def create_tree(web: httpx.AsyncClient, clock: Clock, marketer: str, yen: bool) -> tuple[str, list[str]]:
     """A campaign that runs, with three links: two enabled ones, and a disabled one. A week passes."""
     amounts: dict[str, Any] = {"amount": 6000 if yen else 60, "startDate": "2026-11-21"}
-    above = read_data(
+    campaign_id = read_data(
         await send(
             web,
             "POST",
@@ -57,21 +57,21 @@ async def create_tree(web: httpx.AsyncClient, clock: Clock, marketer: str, yen: 
             ),
         )
     )["id"]
-    links = [await create_link(web, above, enabled=position < 2) for position in range(3)]
+    links = [await create_link(web, campaign_id, enabled=position < 2) for position in range(3)]
     clock.instant += timedelta(days=7)
     await log_in(web)
-    return above, links
+    return campaign_id, links
 
 
 @pytest.mark.parametrize("marketer", [NEW_YORK, TOKYO])
 async def test_each_level_adds_up_to_the_marketer(web: httpx.AsyncClient, clock: Clock, marketer: str) -> None:
     """Also with an archived campaign, a paused one, and the present day."""
-    above, links = await create_tree(web, clock, marketer, marketer == TOKYO)
+    campaign_id, links = await create_tree(web, clock, marketer, marketer == TOKYO)
     whole = add_up((await read_report(web, "periodic", marketer, **EVERY))["results"])
     assert (len(whole), whole["2026-11-28"][0] > 0) == (7, True)
     campaigns = (await read_report(web, "campaigns/periodic", marketer, **EVERY))["campaignResults"]
     assert add_up([row for entry in campaigns for row in entry["results"]]) == whole
-    assert above in [entry["campaignId"] for entry in campaigns]
+    assert campaign_id in [entry["campaignId"] for entry in campaigns]
     ids = [entry["campaignId"] for entry in campaigns]
     by_link: dict[str, list[dict[str, Any]]] = {}
     for native_id in ids:
@@ -87,14 +87,14 @@ async def test_each_level_adds_up_to_the_marketer(web: httpx.AsyncClient, clock:
 
 
 async def test_links_of_one_day(web: httpx.AsyncClient, clock: Clock) -> None:
-    above, links = await create_tree(web, clock, NEW_YORK, yen=False)
+    campaign_id, links = await create_tree(web, clock, NEW_YORK, yen=False)
     day = {"from": "2026-11-26", "to": "2026-11-26"}
     parameters = {name: value for name, value in {**WEEK, **day, **EVERY}.items() if name != "breakdown"}
     answer = await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/promotedContent", params=parameters)
     report = answer.json(parse_float=Decimal)
     (whole,) = (await read_report(web, "periodic", **day, **EVERY))["results"]
     assert [report["summary"][name] for name in METRICS] == [whole["metrics"][name] for name in METRICS]
-    mine = {row["metadata"]["id"]: row for row in report["results"] if row["metadata"]["campaignId"] == above}
+    mine = {row["metadata"]["id"]: row for row in report["results"] if row["metadata"]["campaignId"] == campaign_id}
     assert [*mine] == links
     assert [row["metrics"]["impressions"] > 0 for row in mine.values()] == [True, True, False]
     assert mine[links[2]]["metadata"]["enabled"] is False
@@ -105,13 +105,13 @@ async def test_links_of_one_day(web: httpx.AsyncClient, clock: Clock) -> None:
 
 async def test_named_campaigns_and_pages(web: httpx.AsyncClient, clock: Clock) -> None:
     """A page has rows of each campaign, also of paused ones that are named; ids may follow a comma and a blank."""
-    above, _ = await create_tree(web, clock, NEW_YORK, yen=False)
+    campaign_id, _ = await create_tree(web, clock, NEW_YORK, yen=False)
     every = (await read_report(web, "campaigns/periodic", **EVERY))["campaignResults"]
     ids = [entry["campaignId"] for entry in every]
-    paused = next(native_id for native_id in ids[::-1] if native_id != above)
-    named = await read_report(web, "campaigns/periodic", campaignId=f"{paused}, {above}", limit="4", offset="4")
+    paused = next(native_id for native_id in ids[::-1] if native_id != campaign_id)
+    named = await read_report(web, "campaigns/periodic", campaignId=f"{paused}, {campaign_id}", limit="4", offset="4")
     assert [(entry["campaignId"], entry["totalResults"]) for entry in named["campaignResults"]] == [
-        (paused, 7), (above, 7),
+        (paused, 7), (campaign_id, 7),
     ]  # fmt: skip
     days = [row["metadata"]["fromDate"] for row in named["campaignResults"][0]["results"]]
     assert days == ["2026-11-24", "2026-11-23", "2026-11-22"]
@@ -119,8 +119,8 @@ async def test_named_campaigns_and_pages(web: httpx.AsyncClient, clock: Clock) -
         "campaignResults": [],
         "totalCampaigns": 0,
     }
-    read_data(await send(web, "PUT", f"campaigns/{above}", {"archived": True}))
-    without = await read_report(web, "campaigns/periodic", campaignId=above)
+    read_data(await send(web, "PUT", f"campaigns/{campaign_id}", {"archived": True}))
+    without = await read_report(web, "campaigns/periodic", campaignId=campaign_id)
     assert without["campaignResults"] == []
     fresh = await create_campaign(web, await create_budget(web, name="Other"), name="Other")
     assert (await read_report(web, f"campaigns/{fresh}/periodicContent"))["promotedLinkResults"] == []

@@ -35,14 +35,14 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     example = await create_example(web)
     order = ("pin", "campaign", "ad_group", "keyword", "ad")
     assert await list_writes(web) == [("POST", kind, example[kind]) for kind in order]
-    for path, kind, sent in (
+    for path, kind, body in (
         ("ads", "ad", {}),
         ("ad_groups", "ad_group", {}),
         ("campaigns", "campaign", {"ad_account_id": NEW_YORK}),
     ):
         entity = await read(web, f"ad_accounts/{NEW_YORK}/{path}/{example[kind]}")
         assert (entity["status"], entity["summary_status"]) == ("PAUSED", "PAUSED")
-        changed = read_data(await patch(web, path, [{"id": example[kind], **sent, "status": "ACTIVE"}]))
+        changed = read_data(await patch(web, path, [{"id": example[kind], **body, "status": "ACTIVE"}]))
         assert (changed["id"], changed["status"]) == (example[kind], "ACTIVE")
     campaign = await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{example['campaign']}")
     assert campaign["summary_status"] == "NOT_STARTED"
@@ -284,7 +284,7 @@ async def test_catalogs(web: httpx.AsyncClient) -> None:
 
 
 async def test_bid_floors(web: httpx.AsyncClient) -> None:
-    sent = {
+    body = {
         "bid_floor_specs": [
             {
                 "countries": ["US"],
@@ -296,7 +296,7 @@ async def test_bid_floors(web: httpx.AsyncClient) -> None:
         ],
         "targeting_spec": {"LOCATION": ["US"]},
     }
-    answer = await web.post(f"{V5}/ad_accounts/{NEW_YORK}/bid_floor", json=sent)
+    answer = await web.post(f"{V5}/ad_accounts/{NEW_YORK}/bid_floor", json=body)
     assert answer.json() == {"bid_floors": [100000], "type": "bidfloor"}
 
 

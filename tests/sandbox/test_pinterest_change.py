@@ -85,14 +85,14 @@ async def test_the_start_is_locked_once_it_has_passed(web: httpx.AsyncClient, cl
 
 async def test_updates_of_the_wrong_shape(web: httpx.AsyncClient) -> None:
     campaign_id = (await create_campaign(web))["id"]
-    for sent in (
+    for body in (
         [{"id": campaign_id, "status": "PAUSED"}],  # without the ad account
         [{"ad_account_id": NEW_YORK, "status": "PAUSED"}],
         {"id": campaign_id, "ad_account_id": NEW_YORK, "status": "PAUSED"},
         [{"id": campaign_id, "ad_account_id": NEW_YORK, "status": "DELETED"}],
         [{"id": campaign_id, "ad_account_id": NEW_YORK, "summary_status": "PAUSED"}],
     ):
-        read_refusal(await patch(web, "campaigns", sent), 400, 1)
+        read_refusal(await patch(web, "campaigns", body), 400, 1)
     read_failure(await patch(web, "campaigns", [{"id": campaign_id, "ad_account_id": TOKYO, "status": "PAUSED"}]))
     read_failure(await patch(web, "campaigns", [{"id": "1", "ad_account_id": NEW_YORK, "status": "PAUSED"}]), 404)
     read_failure(await patch(web, "ads", [{"id": campaign_id, "status": "PAUSED"}]), 404)
@@ -153,10 +153,10 @@ async def test_ad_group_changes(web: httpx.AsyncClient) -> None:
 async def test_the_end_of_the_campaign_wins_silently(web: httpx.AsyncClient) -> None:
     old_kind = {"objective_type": "WEB_CONVERSION", "is_campaign_budget_optimization": False}
     campaign_id = (await create_campaign(web, daily_spend_cap=NOTHING, **old_kind))["id"]
-    sent = make_body(
+    body = make_body(
         AD_GROUP, campaign_id=campaign_id, budget_type="DAILY", budget_in_micro_currency=5000000, end_time=1794700000
     )
-    child = read_data(await post(web, "ad_groups", [sent]))["id"]
+    child = read_data(await post(web, "ad_groups", [body]))["id"]
     read_data(await patch_campaign(web, campaign_id, end_time=1794600000))
     assert (await read(web, f"ad_accounts/{NEW_YORK}/ad_groups/{child}"))["end_time"] == 1794600000
     assert (await list_writes(web))[-1] == ("PATCH", "campaign", campaign_id)
@@ -253,8 +253,8 @@ async def test_what_has_grown_can_be_read_and_changed(web: httpx.AsyncClient) ->
     groups = (await read(web, f"ad_accounts/{TOKYO}/ad_groups"))["items"]
     old = next(row for row in groups if row["budget_type"] == "DAILY")
     assert (old["bid_strategy_type"], old["status"]) == ("TARGET_AVG", "PAUSED")
-    sent = [{"id": old["id"], "budget_in_micro_currency": 2000000000}]
-    assert read_data(await patch(web, "ad_groups", sent, TOKYO))["budget_in_micro_currency"] == 2000000000
+    body = [{"id": old["id"], "budget_in_micro_currency": 2000000000}]
+    assert read_data(await patch(web, "ad_groups", body, TOKYO))["budget_in_micro_currency"] == 2000000000
 
 
 async def test_told_failures_of_updates(web: httpx.AsyncClient) -> None:

@@ -27,8 +27,8 @@ from tests.sandbox.pinterest_calls import (
 
 
 async def test_what_is_left_out(web: httpx.AsyncClient, clock: Clock) -> None:
-    sent = make_body(CAMPAIGN, status=NOTHING, start_time=NOTHING, end_time=NOTHING, is_flexible_daily_budgets=NOTHING)
-    campaign = read_data(await post(web, "campaigns", [sent]))
+    body = make_body(CAMPAIGN, status=NOTHING, start_time=NOTHING, end_time=NOTHING, is_flexible_daily_budgets=NOTHING)
+    campaign = read_data(await post(web, "campaigns", [body]))
     assert (campaign["status"], campaign["summary_status"]) == ("ACTIVE", "RUNNING")
     assert (campaign["start_time"], campaign["end_time"]) == (int(clock.instant.timestamp()), None)
     assert campaign["intended_promotion_type"] == "STANDARD_AD"
@@ -118,18 +118,18 @@ async def test_objectives_end(web: httpx.AsyncClient, clock: Clock) -> None:
     answer = await web.get(f"{V5}/ad_accounts")
     read_refusal(answer, 401, 2)  # and so does the token
     async with open_client(clock) as web:
-        sent = make_body(CAMPAIGN, start_time=NOTHING, end_time=NOTHING)
+        body = make_body(CAMPAIGN, start_time=NOTHING, end_time=NOTHING)
         for ended in ("WEB_CONVERSION", "CATALOG_SALES"):
-            read_failure(await post(web, "campaigns", [{**sent, "objective_type": ended}]))
-        read_data(await post(web, "campaigns", [{**sent, "objective_type": "SALES"}]))
+            read_failure(await post(web, "campaigns", [{**body, "objective_type": ended}]))
+        read_data(await post(web, "campaigns", [{**body, "objective_type": "SALES"}]))
 
 
 WRITES_ARE_ARRAYS_OF_ONE_TO_THIRTY: list[Any] = [CAMPAIGN, [], [CAMPAIGN] * 31, "x", [[]]]
 
 
 async def test_writes_are_arrays_of_one_to_thirty(web: httpx.AsyncClient) -> None:
-    for sent in WRITES_ARE_ARRAYS_OF_ONE_TO_THIRTY:
-        read_refusal(await post(web, "campaigns", sent), 400, 1)
+    for body in WRITES_ARE_ARRAYS_OF_ONE_TO_THIRTY:
+        read_refusal(await post(web, "campaigns", body), 400, 1)
 
 
 async def test_bodies_are_json(web: httpx.AsyncClient) -> None:
@@ -255,9 +255,9 @@ async def test_ad_groups_that_break_a_rule(web: httpx.AsyncClient) -> None:
 
 async def test_awareness_is_billed_by_impressions(web: httpx.AsyncClient) -> None:
     campaign = read_data(await post(web, "campaigns", [make_body(CAMPAIGN, objective_type="AWARENESS")]))["id"]
-    sent = make_body(AD_GROUP, campaign_id=campaign)
-    assert read_failure(await post(web, "ad_groups", [sent])).startswith("billable_event: ")
-    read_data(await post(web, "ad_groups", [{**sent, "billable_event": "IMPRESSION"}]))
+    body = make_body(AD_GROUP, campaign_id=campaign)
+    assert read_failure(await post(web, "ad_groups", [body])).startswith("billable_event: ")
+    read_data(await post(web, "ad_groups", [{**body, "billable_event": "IMPRESSION"}]))
 
 
 async def test_ad_groups_with_budgets_of_their_own(web: httpx.AsyncClient) -> None:
@@ -268,8 +268,8 @@ async def test_ad_groups_with_budgets_of_their_own(web: httpx.AsyncClient) -> No
         daily_spend_cap=NOTHING,
     )
     campaign_id = read_data(await post(web, "campaigns", [campaign]))["id"]
-    sent = make_body(AD_GROUP, campaign_id=campaign_id, budget_type=NOTHING, budget_in_micro_currency=5000000)
-    ad_group = read_data(await post(web, "ad_groups", [{**sent, "end_time": 1799999999}]))
+    body = make_body(AD_GROUP, campaign_id=campaign_id, budget_type=NOTHING, budget_in_micro_currency=5000000)
+    ad_group = read_data(await post(web, "ad_groups", [{**body, "end_time": 1799999999}]))
     assert (ad_group["budget_type"], ad_group["end_time"]) == (
         "DAILY",
         1794729600,
@@ -280,26 +280,26 @@ async def test_ad_groups_with_budgets_of_their_own(web: httpx.AsyncClient) -> No
         ({"budget_type": "LIFETIME"}, "end_time"),
         ({"start_time": 1793510000}, "start_time"),
     ):
-        assert read_failure(await post(web, "ad_groups", [{**sent, **change}])).startswith(f"{field}: ")
+        assert read_failure(await post(web, "ad_groups", [{**body, **change}])).startswith(f"{field}: ")
 
 
 async def test_parents_are_of_the_ad_account_and_alive(web: httpx.AsyncClient) -> None:
     campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
-    sent = make_body(AD_GROUP, campaign_id=campaign)
-    read_failure(await post(web, "ad_groups", [sent], TOKYO), 404)
-    read_failure(await post(web, "ad_groups", [{**sent, "campaign_id": "1"}]), 404)
+    body = make_body(AD_GROUP, campaign_id=campaign)
+    read_failure(await post(web, "ad_groups", [body], TOKYO), 404)
+    read_failure(await post(web, "ad_groups", [{**body, "campaign_id": "1"}]), 404)
     read_failure(await post(web, "ads", [{**AD, "ad_group_id": campaign}]), 404)
-    assert read_data(await post(web, "ad_groups", [{**sent, "campaign_id": f"C{campaign}"}]))["campaign_id"] == campaign
+    assert read_data(await post(web, "ad_groups", [{**body, "campaign_id": f"C{campaign}"}]))["campaign_id"] == campaign
     archived = (await read(web, f"ad_accounts/{NEW_YORK}/campaigns", entity_statuses="ARCHIVED"))["items"][0]["id"]
-    read_failure(await post(web, "ad_groups", [{**sent, "campaign_id": archived}]))
+    read_failure(await post(web, "ad_groups", [{**body, "campaign_id": archived}]))
 
 
 async def test_at_most_seventy_ad_groups(web: httpx.AsyncClient) -> None:
     campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
-    sent = make_body(AD_GROUP, campaign_id=campaign)
+    body = make_body(AD_GROUP, campaign_id=campaign)
     for many in (30, 30, 10):
-        assert all(item["data"] for item in (await post(web, "ad_groups", [sent] * many)).json()["items"])
-    assert "at most 70" in read_failure(await post(web, "ad_groups", [sent]))
+        assert all(item["data"] for item in (await post(web, "ad_groups", [body] * many)).json()["items"])
+    assert "at most 70" in read_failure(await post(web, "ad_groups", [body]))
 
 
 ADS_THAT_ARE_REFUSED: list[tuple[dict[str, Any], int]] = [
@@ -348,8 +348,8 @@ async def test_ads_of_existing_pins(web: httpx.AsyncClient) -> None:
 async def test_keywords_are_folded_and_in_another_order(web: httpx.AsyncClient) -> None:
     parent = await create_ad_group(web)
     expected = [("PHRASE", "Camping Kit"), ("EXACT", "Zelt"), ("BROAD", "camping kit")]
-    sent = {"parent_id": parent, "keywords": [{"match_type": match, "value": value} for match, value in expected]}
-    answer = (await post(web, "keywords", sent)).json()
+    body = {"parent_id": parent, "keywords": [{"match_type": match, "value": value} for match, value in expected]}
+    answer = (await post(web, "keywords", body)).json()
     assert answer["errors"] == []
     assert [(row["match_type"], row["value"]) for row in answer["keywords"]] == [
         ("PHRASE", "camping kit"),
@@ -359,7 +359,7 @@ async def test_keywords_are_folded_and_in_another_order(web: httpx.AsyncClient) 
     assert {(row["parent_id"], row["parent_type"], row["type"]) for row in answer["keywords"]} == {
         (parent, "ad_group", "keyword")
     }
-    again = (await post(web, "keywords", {**sent, "keywords": [*sent["keywords"][:1], {
+    again = (await post(web, "keywords", {**body, "keywords": [*body["keywords"][:1], {
         "match_type": "EXACT", "value": "tent", "bid": 5}]})).json()  # fmt: skip
     assert [row["value"] for row in again["keywords"]] == ["tent"]
     assert again["keywords"][0]["bid"] is None
@@ -371,8 +371,8 @@ async def test_keywords_are_folded_and_in_another_order(web: httpx.AsyncClient) 
 async def test_keywords_that_are_refused(web: httpx.AsyncClient) -> None:
     parent = await create_ad_group(web)
     for change in ({"value": "v" * 121}, {"value": ""}, {"match_type": "phrase"}, {"text": "x"}):
-        sent = {"parent_id": parent, "keywords": [{**KEYWORDS["keywords"][0], **change}]}
-        read_refusal(await post(web, "keywords", sent), 400, 1)
+        body = {"parent_id": parent, "keywords": [{**KEYWORDS["keywords"][0], **change}]}
+        read_refusal(await post(web, "keywords", body), 400, 1)
     read_refusal(await post(web, "keywords", [{**KEYWORDS, "parent_id": parent}]), 400, 1)
     read_refusal(await post(web, "keywords", KEYWORDS), 404, 404)
     campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
@@ -392,13 +392,13 @@ async def test_told_failures_inside_a_200(web: httpx.AsyncClient) -> None:
     parent = await create_ad_group(web)
     before = await list_writes(web)
     for fault in ("error_in_200", "partial"):
-        for what, sent in (
+        for what, body in (
             ("campaigns", CAMPAIGN),
             ("ad_groups", AD_GROUP),
             ("ads", {**AD, "ad_group_id": parent}),
         ):
             await inject_fault(web, fault, method="POST")
-            read_failure(await post(web, what, [sent]))
+            read_failure(await post(web, what, [body]))
     await inject_fault(web, "slow_media")
     assert read_failure(await post(web, "ads", [{**AD, "ad_group_id": parent}]), 50) == "Pin not found."
     await inject_fault(web, "error_in_200")

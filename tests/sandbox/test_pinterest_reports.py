@@ -269,8 +269,8 @@ JOBS_THAT_ARE_ACCEPTED: list[dict[str, Any]] = [
 
 async def test_jobs_that_are_accepted(web: httpx.AsyncClient) -> None:
     for change in JOBS_THAT_ARE_ACCEPTED:
-        sent = {**REPORT, "end_date": "2026-10-31", "start_date": "2026-09-01", **change}
-        assert (await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=sent)).status_code == 200
+        body = {**REPORT, "end_date": "2026-10-31", "start_date": "2026-09-01", **change}
+        assert (await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=body)).status_code == 200
 
 
 JOBS_THAT_ARE_REFUSED: list[dict[str, Any]] = [
@@ -290,8 +290,8 @@ JOBS_THAT_ARE_REFUSED: list[dict[str, Any]] = [
 
 async def test_jobs_that_are_refused(web: httpx.AsyncClient) -> None:
     for change in JOBS_THAT_ARE_REFUSED:
-        sent = {**REPORT, "end_date": "2026-10-31", "start_date": "2026-09-01", **change}
-        read_refusal(await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=sent), 400, 1)
+        body = {**REPORT, "end_date": "2026-10-31", "start_date": "2026-09-01", **change}
+        read_refusal(await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=body), 400, 1)
 
 
 @pytest.mark.specs

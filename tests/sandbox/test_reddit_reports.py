@@ -132,11 +132,11 @@ async def create_trees(web: httpx.AsyncClient) -> list[dict[str, str]]:
     """Two campaigns with two ad groups and three ads each, which run; ids by level for each ad."""
     rows = []
     for number in range(2):
-        above = await create_entity(web, "campaigns", {**CAMPAIGN, "name": f"Winter {number}"})
-        groups = [await create_entity(web, "ad_groups", {**AD_GROUP, "campaign_id": above}) for _ in range(2)]
+        campaign_id = await create_entity(web, "campaigns", {**CAMPAIGN, "name": f"Winter {number}"})
+        groups = [await create_entity(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign_id}) for _ in range(2)]
         for group in (*groups, groups[0]):
             ad = await create_entity(web, "ads", {**AD, "ad_group_id": group})
-            rows.append({"campaign": above, "ad_group": group, "ad": ad})
+            rows.append({"campaign": campaign_id, "ad_group": group, "ad": ad})
     for kind, level in (("ads", "ad"), ("ad_groups", "ad_group"), ("campaigns", "campaign")):
         for native_id in sorted({row[level] for row in rows}):
             await patch_entity(web, kind, native_id, configured_status="ACTIVE")

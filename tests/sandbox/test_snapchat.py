@@ -38,14 +38,14 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     example = await create_example(web)
     kinds = {"campaigns": "campaign", "adsquads": "adsquad", "ads": "ad"}
     assert await list_writes(web) == [("POST", kinds[word], example[word]) for word in kinds]
-    above = {
+    parents = {
         "ads": f"adsquads/{example['adsquads']}",
         "adsquads": f"campaigns/{example['campaigns']}",
         "campaigns": f"adaccounts/{NEW_YORK}",
     }
-    for word, path in above.items():
-        sent = {**await read_writable_members(web, word, example[word]), "status": "ACTIVE"}
-        changed = read_data(await write(web, "PUT", path, word, sent))
+    for word, path in parents.items():
+        body = {**await read_writable_members(web, word, example[word]), "status": "ACTIVE"}
+        changed = read_data(await write(web, "PUT", path, word, body))
         assert (changed["id"], changed["status"]) == (example[word], "ACTIVE")
     squad = await read_entity(web, "adsquads", example["adsquads"], return_placement_v2="true")
     assert squad["delivery_constraint"] == "LIFETIME_BUDGET"
@@ -55,7 +55,7 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     assert (squad["delivery_status"], squad["targeting_reach_status"]) == (["INVALID_START_TIME"], "PENDING")
     clock.instant += timedelta(days=11)
     await log_in(web)
-    for word in above:
+    for word in parents:
         assert (await read_entity(web, word, example[word]))["delivery_status"] == ["VALID"]
 
 

@@ -28,14 +28,14 @@ from tests.sandbox.snapchat_calls import (
 
 async def put_entity(web: httpx.AsyncClient, word: str, native_id: str, **change: Any) -> httpx.Response:
     """PUT of the object as it was read, with changes."""
-    sent = await read_writable_members(web, word, native_id)
-    above = {
-        "campaigns": f"adaccounts/{sent.get('ad_account_id')}",
-        "creatives": f"adaccounts/{sent.get('ad_account_id')}",
-        "adsquads": f"campaigns/{sent.get('campaign_id')}",
-        "ads": f"adsquads/{sent.get('ad_squad_id')}",
+    body = await read_writable_members(web, word, native_id)
+    parents = {
+        "campaigns": f"adaccounts/{body.get('ad_account_id')}",
+        "creatives": f"adaccounts/{body.get('ad_account_id')}",
+        "adsquads": f"campaigns/{body.get('campaign_id')}",
+        "ads": f"adsquads/{body.get('ad_squad_id')}",
     }
-    return await write(web, "PUT", above[word], word, make_body(sent, **change))
+    return await write(web, "PUT", parents[word], word, make_body(body, **change))
 
 
 async def test_what_a_put_leaves_out_is_lost(web: httpx.AsyncClient) -> None:
@@ -48,8 +48,8 @@ async def test_what_a_put_leaves_out_is_lost(web: httpx.AsyncClient) -> None:
 
 async def test_a_put_of_the_change_alone_is_refused(web: httpx.AsyncClient) -> None:
     native_id = await create_campaign(web)
-    sent = {"id": native_id, "status": "ACTIVE"}
-    assert "is required" in read_failure(await write(web, "PUT", f"adaccounts/{NEW_YORK}", "campaigns", sent))
+    body = {"id": native_id, "status": "ACTIVE"}
+    assert "is required" in read_failure(await write(web, "PUT", f"adaccounts/{NEW_YORK}", "campaigns", body))
     assert (await read_entity(web, "campaigns", native_id))["status"] == "PAUSED"
 
 
@@ -127,21 +127,21 @@ async def test_bidding_can_change_together(web: httpx.AsyncClient) -> None:
 
 async def test_the_path_names_the_parent(web: httpx.AsyncClient) -> None:
     native_id = await create_campaign(web)
-    sent = await read_writable_members(web, "campaigns", native_id)
+    body = await read_writable_members(web, "campaigns", native_id)
     assert "no such campaign" in read_failure(
-        await write(web, "PUT", f"adaccounts/{TOKYO}", "campaigns", sent), "E1103"
+        await write(web, "PUT", f"adaccounts/{TOKYO}", "campaigns", body), "E1103"
     )
-    unknown = {**sent, "id": "22222222-aaaa-4bbb-8ccc-000000000002"}
+    unknown = {**body, "id": "22222222-aaaa-4bbb-8ccc-000000000002"}
     assert "no such campaign" in read_failure(
         await write(web, "PUT", f"adaccounts/{NEW_YORK}", "campaigns", unknown), "E1103"
     )
 
 
 async def test_a_creative_can_be_renamed(web: httpx.AsyncClient) -> None:
-    sent = await read_entity(web, "creatives", "44440001-aaaa-4bbb-8ccc-000000000001")
+    body = await read_entity(web, "creatives", "44440001-aaaa-4bbb-8ccc-000000000001")
     for name in ("created_at", "updated_at", "review_status", "packaging_status"):
-        del sent[name]
-    answer = await write(web, "PUT", f"adaccounts/{NEW_YORK}", "creatives", {**sent, "name": "Tea"})
+        del body[name]
+    answer = await write(web, "PUT", f"adaccounts/{NEW_YORK}", "creatives", {**body, "name": "Tea"})
     assert read_data(answer)["name"] == "Tea"
 
 

@@ -100,9 +100,9 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )
 async def test_ad_squads_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], reason: str) -> None:
-    above = await create_campaign(web)
-    sent = make_body(AD_SQUAD, **{"campaign_id": above, **change})
-    assert reason in read_failure(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))
+    campaign_id = await create_campaign(web)
+    body = make_body(AD_SQUAD, **{"campaign_id": campaign_id, **change})
+    assert reason in read_failure(await write(web, "POST", f"campaigns/{campaign_id}", "adsquads", body))
     assert len(await list_writes(web)) == 1
 
 
@@ -134,11 +134,11 @@ async def test_targeting_that_is_accepted(web: httpx.AsyncClient, targeting: dic
 
 
 async def test_what_the_network_makes_of_what_is_left_out(web: httpx.AsyncClient) -> None:
-    above = await create_campaign(web, buy_model=NOTHING, end_time=NOTHING)
-    assert (await read_entity(web, "campaigns", above))["buy_model"] == "AUCTION"
+    campaign_id = await create_campaign(web, buy_model=NOTHING, end_time=NOTHING)
+    assert (await read_entity(web, "campaigns", campaign_id))["buy_model"] == "AUCTION"
     change = dict.fromkeys(("bid_strategy", "bid_micro", "lifetime_budget_micro", "end_time"), NOTHING)
     squad = await read_entity(
-        web, "adsquads", await create_ad_squad(web, above, **change | {"daily_budget_micro": 5000000})
+        web, "adsquads", await create_ad_squad(web, campaign_id, **change | {"daily_budget_micro": 5000000})
     )
     assert (squad["bid_strategy"], squad["pacing_type"]) == ("AUTO_BID", "STANDARD")
     assert squad["delivery_constraint"] == "DAILY_BUDGET"
@@ -156,12 +156,12 @@ async def test_restricted_delivery_where_it_is_enabled(web: httpx.AsyncClient) -
 
 
 async def test_smart_budgets_leave_none_to_the_ad_squad(web: httpx.AsyncClient) -> None:
-    above = await create_campaign(web, pacing_level="CAMPAIGN", daily_budget_micro=20000000)
-    sent = make_body(AD_SQUAD, campaign_id=above)
+    campaign_id = await create_campaign(web, pacing_level="CAMPAIGN", daily_budget_micro=20000000)
+    body = make_body(AD_SQUAD, campaign_id=campaign_id)
     assert "the budget is the campaign's" in read_failure(
-        await write(web, "POST", f"campaigns/{above}", "adsquads", sent)
+        await write(web, "POST", f"campaigns/{campaign_id}", "adsquads", body)
     )
-    await create_ad_squad(web, above, lifetime_budget_micro=NOTHING)
+    await create_ad_squad(web, campaign_id, lifetime_budget_micro=NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ async def test_ads_that_are_refused(web: httpx.AsyncClient, change: dict[str, An
 
 async def test_an_ad_of_a_creative_that_is_not_there(web: httpx.AsyncClient) -> None:
     squad = await create_ad_squad(web)
-    sent = make_body(AD, ad_squad_id=squad, creative_id="missing-1")
-    answer = await write(web, "POST", f"adsquads/{squad}", "ads", sent)
+    body = make_body(AD, ad_squad_id=squad, creative_id="missing-1")
+    answer = await write(web, "POST", f"adsquads/{squad}", "ads", body)
     assert "creative_id: the object is missing" in read_failure(answer, "E1103")
 
 
@@ -206,12 +206,12 @@ async def test_the_first_ad_sets_the_type_of_all(web: httpx.AsyncClient) -> None
 
 async def test_one_creative_several_times_within_a_second(web: httpx.AsyncClient, clock: Clock) -> None:
     squad = await create_ad_squad(web)
-    sent = make_body(AD, ad_squad_id=squad)
+    body = make_body(AD, ad_squad_id=squad)
     for _ in range(2):
-        read_data(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
-    read_refusal(await write(web, "POST", f"adsquads/{squad}", "ads", sent), 429, "E1105")
+        read_data(await write(web, "POST", f"adsquads/{squad}", "ads", body))
+    read_refusal(await write(web, "POST", f"adsquads/{squad}", "ads", body), 429, "E1105")
     clock.instant += timedelta(seconds=1)
-    read_data(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
+    read_data(await write(web, "POST", f"adsquads/{squad}", "ads", body))
 
 
 async def test_a_repeated_create_makes_a_second_one(web: httpx.AsyncClient) -> None:
@@ -227,7 +227,7 @@ async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"),
+    ("body", "status"),
     [
         ({"json": {"campaign": CAMPAIGN}}, 400),
         ({"json": CAMPAIGN}, 400),
@@ -237,8 +237,8 @@ async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
         ({"content": b"{}", "headers": {"Content-Type": "text/plain"}}, 415),
     ],
 )
-async def test_bodies_that_are_refused(web: httpx.AsyncClient, sent: dict[str, Any], status: int) -> None:
-    read_refusal(await web.post(f"{V1}/{PATH}/campaigns", **sent), status, "E1001")
+async def test_bodies_that_are_refused(web: httpx.AsyncClient, body: dict[str, Any], status: int) -> None:
+    read_refusal(await web.post(f"{V1}/{PATH}/campaigns", **body), status, "E1001")
     assert await list_writes(web) == []
 
 
@@ -250,7 +250,7 @@ async def test_told_faults(web: httpx.AsyncClient) -> None:
     assert answer.json()["request_status"] == "PARTIAL"
     squad = await create_ad_squad(web)
     await inject_fault(web, "slow_media", value=5000)
-    sent = make_body(AD, ad_squad_id=squad)
-    assert "hasn't been uploaded yet" in read_failure(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
-    read_data(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
-    read_refusal(await write(web, "POST", f"adsquads/{CREATIVE}", "ads", sent), 404, "E1103")
+    body = make_body(AD, ad_squad_id=squad)
+    assert "hasn't been uploaded yet" in read_failure(await write(web, "POST", f"adsquads/{squad}", "ads", body))
+    read_data(await write(web, "POST", f"adsquads/{squad}", "ads", body))
+    read_refusal(await write(web, "POST", f"adsquads/{CREATIVE}", "ads", body), 404, "E1103")

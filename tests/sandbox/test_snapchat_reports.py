@@ -185,8 +185,8 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     clock.instant = datetime(2026, 11, 15, 12, tzinfo=UTC)
     await log_in(web)
     start = {"start_time": "2026-11-15T00:00:00.000Z"}
-    above = await create_campaign(web, status="ACTIVE", **start)
-    squads = [await create_ad_squad(web, above, status="ACTIVE", **start) for _ in range(2)]
+    campaign_id = await create_campaign(web, status="ACTIVE", **start)
+    squads = [await create_ad_squad(web, campaign_id, status="ACTIVE", **start) for _ in range(2)]
     for squad in (*squads, squads[0]):
         clock.instant += timedelta(minutes=1)
         read_data(
@@ -206,7 +206,7 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     for level in (campaigns, ads):
         spend = {day: value for day, value in sum(level.values(), Counter()).items() if day.endswith(" spend")}
         assert spend == account
-    assert campaigns[above]
+    assert campaigns[campaign_id]
     days = {name[:10] for name in ads[deleted]}
     assert days == {"2026-11-15", "2026-11-16", "2026-11-17", "2026-11-18"}
     parents = {
@@ -221,7 +221,7 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
         assert {squad_stat["type"] for squad_stat in stat["breakdown_stats"]["adsquad"]} <= {"AD_SQUAD"}
         groups = sum_items(answer, "adsquad")
         assert sum(groups.values(), Counter()) == figures
-        assert {*groups} == {*squads} or native_id != above
+        assert {*groups} == {*squads} or native_id != campaign_id
         ad_squads |= groups
         for squad, group in groups.items():
             below = sum_items(await read(web, f"adsquads/{squad}/stats", **{**WEEK, "breakdown": "ad"}), "ad")

@@ -233,8 +233,8 @@ async def test_what_is_read_of_entities(web: httpx.AsyncClient) -> None:
     )  # fmt: skip
     assert first["special_industries"] is None
     second = await read_entity(web, "adgroup", group)
-    sent = {name: value for name, value in AD_GROUP.items() if name not in ("request_id", "budget", "bid_price")}
-    assert {**second, **sent} == second
+    body = {name: value for name, value in AD_GROUP.items() if name not in ("request_id", "budget", "bid_price")}
+    assert {**second, **body} == second
     assert (second["budget"], second["bid_price"]) == (Decimal("640.5"), Decimal("0.35"))
     assert (second["campaign_name"], second["age_groups"]) == ("Autumn shoes", None)
     third = await read_entity(web, "ad", ad)

@@ -276,8 +276,8 @@ async def create_group(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **
 
 def make_ad(*changes: dict[str, Any], **more: Any) -> dict[str, Any]:
     creatives = [{**CREATIVE, **change} for change in changes]
-    sent = [{name: value for name, value in creative.items() if value is not NOTHING} for creative in creatives]
-    return {**AD, "creatives": sent, **more}
+    body = [{name: value for name, value in creative.items() if value is not NOTHING} for creative in creatives]
+    return {**AD, "creatives": body, **more}
 
 
 @pytest.mark.parametrize(("change", "code", "field"), REFUSED_CREATIVES)
@@ -367,8 +367,8 @@ async def test_smart_plus_bodies_that_are_refused(
 ) -> None:
     await create_smart_example(web)
     body = {"campaign": {**SMART_CAMPAIGN, "request_id": "1"}, "adgroup": {**SMART_AD_GROUP, "request_id": "2"}}
-    sent = {**body.get(path, SMART_AD), **change}
-    read_refusal(await post(web, f"/smart_plus/{path}/create/", sent), code, field)
+    payload = {**body.get(path, SMART_AD), **change}
+    read_refusal(await post(web, f"/smart_plus/{path}/create/", payload), code, field)
     assert len(await list_writes(web)) == 3
 
 

@@ -51,8 +51,8 @@ REPORT: dict[str, Any] = {  # the documentation, word for word
 
 
 async def read_report(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **change: Any) -> list[dict[str, Any]]:
-    sent = {name: value for name, value in {**REPORT, **change}.items() if value is not None}
-    rows: list[dict[str, Any]] = (await read(web, "/report/integrated/get/", advertiser_id, **sent))["list"]
+    body = {name: value for name, value in {**REPORT, **change}.items() if value is not None}
+    rows: list[dict[str, Any]] = (await read(web, "/report/integrated/get/", advertiser_id, **body))["list"]
     return rows
 
 
@@ -146,8 +146,8 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
         ("adgroup", "/adgroup/create/", {**AD_GROUP, "request_id": "10", "adgroup_name": "Deleted"}),
         ("ad", "/ad/create/", {**AD, "creatives": [{**CREATIVE, "ad_name": "Deleted"}]}),
     ):
-        above = {f"{parent}_id": native_id for parent, native_id in second.items() if f"{parent}_id" in body}
-        data = read_data(await post(web, path, {**body, **above}))
+        parents = {f"{parent}_id": native_id for parent, native_id in second.items() if f"{parent}_id" in body}
+        data = read_data(await post(web, path, {**body, **parents}))
         second[name] = data["ad_ids"][0] if name == "ad" else data[f"{name}_id"]
     read_data(await set_status(web, "campaign", "DELETE", second["campaign"]))
     assert await read_report(web, **WEEK) == account
@@ -208,8 +208,8 @@ async def test_an_upgraded_smart_plus_ad_has_two_ids(web: httpx.AsyncClient) -> 
     ({"level": "account"}, "level"),
 ])  # fmt: skip
 async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    sent = {name: value for name, value in {**REPORT, **change}.items() if value is not None}
-    read_refusal(await get(web, "/report/integrated/get/", advertiser_id=NEW_YORK, **sent), 40002, field)
+    body = {name: value for name, value in {**REPORT, **change}.items() if value is not None}
+    read_refusal(await get(web, "/report/integrated/get/", advertiser_id=NEW_YORK, **body), 40002, field)
 
 
 async def test_report_tasks(web: httpx.AsyncClient, clock: Clock) -> None:

@@ -110,7 +110,7 @@ async def test_every_part_of_a_signature_counts(x: X, wrong: dict[str, str]) -> 
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "url",
     [
         URL.replace("%2C", ","),
         URL.replace("%3A", ":"),
@@ -121,9 +121,9 @@ async def test_every_part_of_a_signature_counts(x: X, wrong: dict[str, str]) -> 
         URL.replace(HOST, "ton.twimg.com"),
     ],
 )
-async def test_what_is_sent_is_what_was_signed(x: X, sent: str) -> None:
+async def test_what_is_sent_is_what_was_signed(x: X, url: str) -> None:
     header = x.build_authorization("GET", URL, x.token)
-    assert (await x.send("GET", sent, header)).status_code in (401, 404)
+    assert (await x.send("GET", url, header)).status_code in (401, 404)
     assert (await x.send("PUT", URL, header)).status_code == 405
 
 
