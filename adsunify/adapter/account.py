@@ -1,4 +1,4 @@
-"""An ad account as an adapter needs it, and what it must know about it."""
+"""The ad account that adapters get, and checks that its currency and its time zone are known."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ EXISTING_CREATIVE_PATH, NATIVE_TARGETING_PATH = "creative.existingId", "targetin
 
 
 def deny_political_ads(reason: str = "it has no such declaration") -> Input:
-    """Return the row of a network that has no declaration of political ads. ``false`` is accepted, ``true`` refused."""
+    """Return the row for networks without a declaration of political ads. It accepts ``false`` and refuses ``true``."""
     return Input("platform.euPoliticalAdvertising", "optional", choices=(False,), reason=f"true is refused: {reason}")
 
 
@@ -86,11 +86,11 @@ def check_brief(network: Network, account: Account, brief: CampaignBrief, now: d
 
 
 _PREFIXES_READ_BY_RULES = ("goal", "budget", "account")
-"""The members that the rules of formats read without checking them."""
+"""The first names of the members that the rules of formats read without a check."""
 
 
 def _check_rules(chosen: Format, account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """Yield the issues of the rules for a brief that is refused already.
+    """Yield the issues of the rules for a brief that already has issues.
 
     A rule that fails because of a refused member is skipped.
     """
@@ -108,7 +108,7 @@ def check_partial_brief(
 ) -> list[Issue]:
     """Return a network's issues for the valid members of a refused brief.
 
-    ``issue_paths`` are the paths of the others.
+    ``issue_paths`` are the paths of the invalid members.
     """
     members = {_truncate_path(path) for path in issue_paths}
     if "" in members or "goal" in members:
@@ -191,7 +191,7 @@ def _list_exemptions(chosen: Format) -> tuple[Callable[[Account], bool], ...]:
 
 @lru_cache(1024)
 def _select_applicable_inputs(chosen: Format, goal: str, period: str, hold: tuple[bool, ...]) -> ApplicableInputs:
-    """Select the rows. ``hold`` says for each exemption of the format whether it applies. The result is cached."""
+    """Select the rows. ``hold``: for each exemption of the format, whether it applies. The result is cached."""
     true = dict(zip(_list_exemptions(chosen), hold, strict=True))
     rows: dict[str, Input] = {}
     for row in chosen.inputs:
@@ -271,7 +271,7 @@ def _collect_empty_paths(value: Json, names: Sequence[str], path: str, paths: li
         paths.append(path)
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, member in members:
-        is_text = isinstance(member, str) and member != ""  # the most frequent value; nothing is empty in it
+        is_text = isinstance(member, str) and member != ""  # a non-empty text, the most frequent value, is not empty
         if not is_text and (not names or names[0] in (name, "*")):
             _collect_empty_paths(member, names[1:], f"{path}.{name}", paths)
 

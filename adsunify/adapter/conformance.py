@@ -29,7 +29,7 @@ LOGIN_FIELDS = ("authorization", "request_tokens", "credentials")
 
 
 def find_adapter_errors(code: str, package: object) -> Iterator[str]:
-    """Yield what keeps a package from being the adapter of the network ``code``, in words for its author.
+    """Yield the reasons why a package cannot be the adapter of the network ``code``, as messages for its author.
 
     Args:
         code: the name of the package's entry point.
@@ -62,7 +62,7 @@ def _find_member_errors(adapter: Adapter) -> Iterator[str]:
             if member is None:
                 yield f"{field}.{name} is missing"
             elif isinstance(declared, FunctionType):
-                required = [*inspect.signature(declared).parameters][1:]  # without self
+                required = [*inspect.signature(declared).parameters][1:]  # without ``self``
                 if not callable(member):
                     yield f"{field}.{name} is not a function"
                 elif (parameters := [*inspect.signature(member).parameters]) != required:

@@ -1,7 +1,7 @@
 """Checks the members of an edit against a network's EDITS table, and applies its targeting member by member.
 
-A member of ``targeting`` or ``creative`` that a level does not support is refused before anything is read. So is every
-member of a list item that the network would ignore.
+A member of ``targeting`` or ``creative`` that a level does not support is refused before anything is read. A member of
+a list item that the network would ignore is refused as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PartBuilder = Callable[[Json, str], Json]
 def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
     """Check that the level supports each member of an edit. Raises InvalidInput with all issues at once.
 
-    Networks use the id of an item. Its name is a label for people and is not compared with the id.
+    Networks identify an item by its id. The item's name is a label for people and is not compared with the id.
     """
     get_level(network, kind)
     issues: list[Issue] = []
@@ -57,7 +57,7 @@ def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
 
 
 def find_edit_member(network: Network, kind: Kind, path: str) -> EditMember | None:
-    """Return the row of a member, or the row that refuses its whole part; None if the level has neither."""
+    """Return the row of a member, or the row that refuses the member's whole part; None if the level has neither."""
     of_level = {row.path: row for row in network.edits if row.level == kind}
     return of_level.get(path) or of_level.get(path.partition(".")[0])
 

@@ -48,7 +48,7 @@ class Percentage:
 
 @frozen
 class Edit:
-    """An edit as the caller wants it: one vocabulary for all networks (docs/spec.md, "Edit and bulk-edit fields")."""
+    """An edit as a caller sends it, in names that all networks share (docs/spec.md, "Edit and bulk-edit fields")."""
 
     fields: Mapping[str, str | int | Decimal | Percentage] = field(factory=dict)
     targeting: Mapping[str, Json] = field(factory=dict)
@@ -158,7 +158,7 @@ def apply_edit(
         result.update(members)
         change = Change(setting.field, before, get_display_value(network, account, setting, current), exact)
         try:
-            if is_cleared:  # the native value that clears a field may be another one
+            if is_cleared:  # the value that clears a field may differ from the one that a read shows
                 require_change(Change(setting.field, before, None), path)
             changes.append(require_change(change, path))
         except InvalidInput as problem:
@@ -324,7 +324,7 @@ def check_payload_amounts(
         if setting.unit != "money" or setting.field not in ("budget", "bid"):
             continue
         at = get_setting_pointer(setting, payload)
-        if at.startswith(f"/{get_level(network, kind).native}/"):  # Google reads levels together
+        if at.startswith(f"/{get_level(network, kind).native}/"):  # Google's rows hold several levels
             at = at.removeprefix(f"/{get_level(network, kind).native}")
         count = parse_native_amount(unit, get_value(payload, at)) if at else None
         if count is None or (setting.is_zero_unset and not count):
@@ -404,7 +404,7 @@ def _to_native_value(
         items = [str(item) for item in value] if isinstance(value, list | tuple) else _parse_list(plain)
         current = get_display_value(network, account, setting, native)
         if isinstance(current, list) and items == _parse_list(",".join(map(str, current))):
-            return current  # the caller sends the shown list back; its texts may contain commas
+            return current  # the caller sent the displayed list back unchanged; its texts may contain commas
         if setting.choices and any(part not in setting.choices for part in items):
             message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
             raise invalid_input(path, "choice", message)

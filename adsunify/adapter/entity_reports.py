@@ -1,8 +1,8 @@
 """Daily figures below the account: one row for each day and entity of a level.
 
 The tables of a network declare what it reports (``NETWORK.report_levels``), and the adapter's module ``reports`` reads
-it page by page: a page of ours is a page, or a report file, of the network. A cursor names the part of the report, such
-as a range of days, and the network's own cursor within it::
+it page by page. One page here is one page, or one report file, of the network. A cursor names the part of the report,
+such as a range of days, and the network's own cursor within it::
 
     parts = [_build_request(account, query, first, last) for first, last in split_date_range(...)]
     response, cursor = yield from fetch_part(NETWORK, parts, cursor, _turn_page, _parse_next_cursor)
@@ -80,9 +80,9 @@ _MEMBERS = ("entityId", "entityName", "parentId", "date", *METRIC_NAMES)
 
 @frozen(eq=False)
 class EntityRows(Sequence[EntityMetrics]):
-    """The rows of a page, held as columns, which are made faster than a record for each row and take less memory.
+    """The rows of a page, stored as columns. Columns are built faster than one record per row and take less memory.
 
-    They are equal to every sequence of the same records.
+    They compare equal to any sequence of the same records.
 
     ``columns`` has the values of all rows, by the names of the attributes of :class:`EntityMetrics`, in the order of
     :meth:`EntityMetrics.to_json`.
@@ -238,7 +238,7 @@ def _read_id(row: Mapping[str, Json], cell: IdCell | None) -> str | None:
 def _sum_figures(
     name: str, figures: Sequence[MetricValue] | None, order: Sequence[int], firsts: Sequence[int]
 ) -> Sequence[MetricValue | str]:
-    """Return the figures of a metric, one for each entity and day, as a row has them.
+    """Return the sums of a metric, one for each entity and day, in the form of a row: integers or decimal strings.
 
     ``order`` has the positions of the native rows, sorted by entity and day. ``firsts`` has the positions in ``order``
     of the first native row of each entity and day.

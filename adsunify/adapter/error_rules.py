@@ -20,7 +20,7 @@ from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import StepAction
 
 _TIMEOUT_STATUSES = (408, 460, 499)
-"""A server, a load balancer or Google (CANCELLED) stopped waiting. The write may still be applied."""
+"""Statuses of a server, a load balancer or Google (CANCELLED) that stopped waiting. The write may still be applied."""
 
 
 def match_error_rule(

@@ -180,7 +180,7 @@ async def run_flow_async(
             try:
                 answer = await _perform_request(item, send, sleep)
             except ProviderError as problem:
-                problem.outcome = "not_applied"  # a flow only reads, so nothing was applied
+                problem.outcome = "not_applied"  # a flow only reads, so no write was applied
                 item = flow.throw(problem)
             else:
                 size += answer.size

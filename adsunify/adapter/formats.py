@@ -48,7 +48,7 @@ class Input:
 
 
 CONTENT_MEMBERS = "headline body url imageUrl imageHash headlines descriptions"
-"""The members of ``creative`` that say what an ad shows. An existing creative brings its own."""
+"""The members of ``creative`` with the content of an ad. An existing creative already has its content."""
 
 
 def refused_inputs(part: str, names: str, reason: str) -> list[Input]:

@@ -75,7 +75,7 @@ class ListQuery:
     search: str | None = None
 
     def has_match(self, entity: ParsedEntity) -> bool:
-        """Return whether the entity has the native status, and the text in its name. Upper and lower case are equal."""
+        """Return whether the entity has the native status, and the text in its name. The search ignores case."""
         has_name = self.search is None or self.search.casefold() in (entity.name or "").casefold()
         return has_name and self.status in (None, entity.native_status)
 
@@ -90,7 +90,7 @@ class EntityTree:
 
 @frozen
 class DiscoveredAccount:
-    """An ad account that a token can use. ``status`` is ``active``, or the native status of one that cannot serve."""
+    """An ad account that a token can use. ``status``: ``active``, or the native status if the account cannot serve."""
 
     native_id: str
     name: str
@@ -247,9 +247,10 @@ def fetch_lineage(
 def fetch_listed_parent(
     list_entities: Callable[[str, ListQuery], Flow[EntityPage]], kind: str, entity_id: str
 ) -> Flow[str | None]:
-    """Find the parent of an entity in the list of its kind, for networks that name it nowhere else; None without one.
+    """Find the parent of an entity in the list of the entity's kind; None if the list does not have the entity.
 
-    ``list_entities`` is that function of the adapter's ``reads.py``, for an account.
+    Networks that name the parent nowhere else need it. ``list_entities`` is the function of that name in the adapter's
+    ``reads.py``, bound to an account.
     """
     query = ListQuery(LIST_PAGE_SIZE)
     for _ in range(MAX_PAGES):

@@ -114,7 +114,7 @@ class DateRange:
 def find_report_range(
     days: Sequence[tuple[datetime.date, object]], start: datetime.date, end: datetime.date
 ) -> tuple[datetime.date, datetime.date]:
-    """Return the range of a report: the requested one, or that of its rows if the caller resumed it without dates."""
+    """Return the requested range of a report, or the range of its rows if the caller resumed it without dates."""
     if all(start <= day <= end for day, _ in days):
         return start, end
     return min(day for day, _ in days), max(day for day, _ in days)

@@ -52,7 +52,7 @@ from adsunify.values.time_formats import TimeFormat
 ID_OUTPUT = "id"
 """The output of a step that creates: the native id, or the ids in the order of the items."""
 MAX_NAMED_MEMBERS = 30
-"""The message about an unknown member lists the accepted members only if there are at most so many."""
+"""The message about an unknown member lists the accepted members only if there are at most this many."""
 
 
 # -- the steps of an adapter --------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def describe_update(level: Level, entity_id: str, names: Iterable[str]) -> str:
 
 
 def assess_payload_risk(level: Level, payload: Mapping[str, Json]) -> Risk:
-    """Return the risk of the status that a native update sets. Amounts add to it by the exposure of the plan."""
+    """Return the risk of the status that a native update sets. The plan's exposure covers the risk of its amounts."""
     status = unify_status(level, read_native_status(level, payload))
     if status in REMOVED_STATUSES:
         return "destructive"

@@ -43,13 +43,13 @@ class ReportLevel:
 
     Attributes:
         kind: the level of the hierarchy, such as ``campaign``.
-        native: the network's value for the level in a request.
+        native: the value that names the level in a request.
         id: where a row has the entity's id.
         name: the pointer to the entity's name; None if the report does not have it.
         parent_id: where a row has the id of the entity above it; None if the report does not have it.
         adds_up: the figures of all entities of a day add up to those of the account, except for ``reach``.
         metrics: the metrics of this level; None if they are those of the account.
-        history: how far back the network reports this level; None if as far as the account.
+        history: how far back the network reports this level; None if as far back as the account.
         note: a sentence for people about the figures of this level.
         source: the documentation of these facts.
     """

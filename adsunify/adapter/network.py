@@ -26,7 +26,7 @@ from adsunify.values.json_pointer import get_text, get_value
 from adsunify.values.time_formats import ISO_TIME, TimeFormat
 
 REMOVED_STATUSES = ("archived", "deleted")
-"""The unified statuses of what was deleted, or archived where the network does not delete."""
+"""The unified statuses of removed entities: deleted, or archived at a network that does not delete."""
 Verdict = Literal["rejected", "throttled", "ambiguous"]
 Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
 VISIBILITY_SECONDS = 900
@@ -43,7 +43,7 @@ def split_words(names: str) -> tuple[str, ...]:
 class ErrorRule:
     """One row of ERRORS: the meaning of a native error for a write.
 
-    A row has codes or a status. There is no row for all other errors.
+    A row has codes or a status. No row covers all other errors.
 
     Attributes:
         verdict: whether the write was surely not applied (``rejected``, ``throttled``) or may be (``ambiguous``).
@@ -99,8 +99,8 @@ class PayloadRules:
             with this value only. Every other member that no setting computes makes the exposure of a plan unknown.
         bidding: members that decide whether a bid limits what is paid, such as the bid strategy -> the values under
             which a bid of the entity, or of an entity below it, is a limit. A change to another value leaves no known
-            limit. Google has an object for each strategy: a bid is a limit under it if the object has one.
-        budget_names: members that name a budget, which is an object beside the entity. What it allows is not computed.
+            limit. At Google each strategy is an object: a bid is a limit if that object has a bid.
+        budget_names: members that name a budget object. The amount of a named budget is not computed.
         create_statuses: the native statuses that a create may name; empty: those of ``Level.writable_statuses``.
         update_statuses: the native statuses that an update may name; empty: those of ``Level.writable_statuses``.
     """
@@ -141,8 +141,9 @@ class Level:
         deletion_statuses: native status -> the status that a deletion sets; "" stands for every other status. It is
             empty if a deletion is not a change of status.
         is_deleted: whether an entity is deleted, if its native status does not say so.
-        accepted_actions: native status -> the only actions that the network accepts in it; ``create`` is that of an
-            entity below it. In a status that is not named it accepts all actions. A deleted entity accepts none.
+        accepted_actions: native status -> the only actions that the network accepts on an entity in this status;
+            ``create`` is the creation of an entity below it. In all other statuses the network accepts all actions,
+            but none on a deleted entity.
         payload: the members that a native payload may have.
         review_status: the pointer to the status of the network's review; empty if no read shows it.
         disapproved_statuses: the values of ``review_status`` with which the review has refused the entity.
@@ -150,13 +151,14 @@ class Level:
         created: the pointer to the instant of creation in a native entity, or a function that returns it; empty if
             reads do not show it. ``Network.time`` reads the value (ISO 8601 without one).
         has_unique_name: the network accepts a name once among the entities of the same parent.
-        hidden_statuses: the native statuses of entities that a list without a status leaves out. A search for a write
-            lists each of them as well, so a list accepts them even if callers cannot filter by them.
-        compared: how a read names a member that a create sends under another name, in native pointers:
-            ``/creative/creative_id=/creative/id``. A member that is not named here is compared with the one at the same
-            pointer; a pointer without ``=`` names a member that a read shows in another form, so it is not compared.
-        catalog: the catalog that lists the entities, if they have no list; with a parent its id follows a colon.
-        visibility_seconds: after so many seconds a list shows every entity that was created before.
+        hidden_statuses: the native statuses of entities that a list without a status leaves out. The search for the
+            entity of an ambiguous write lists each of them as well. So a list accepts them as a filter even if they are
+            not in ``status_filters``.
+        compared: exceptions for the comparison of a sent create with a read. ``/creative/creative_id=/creative/id``:
+            the read shows the sent member at the second pointer. A pointer without ``=``: the read shows the member in
+            another form, so it is not compared. All other members are compared at the same pointer.
+        catalog: the catalog that lists the entities if they have no list. The id of a parent follows after a colon.
+        visibility_seconds: so many seconds after its creation, every entity is in the lists.
         label: the name of the level in sentences.
     """
 
@@ -220,7 +222,8 @@ class Setting:
         is_bulk_editable: False for an amount or a number that a bulk edit cannot change.
         find_error: returns what is wrong with a new value in native units; None if it is valid. It is not called for
             a value that clears the field.
-        counted_period: as ``period``, for exposures; None if the budget is not one of the entity.
+        counted_period: replaces ``period`` in the computation of exposures. It returns None if the entity does not hold
+            the budget itself.
     """
 
     level: Kind
@@ -371,8 +374,8 @@ class Sunset:
     Attributes:
         day: the day.
         basis: where the day comes from, as a sentence.
-        is_projected: the network has not announced the day. It follows from how long earlier versions lived; without
-            such versions it is a year after the documentation was read.
+        is_projected: the network has not announced the day. It is projected from the lifetime of earlier versions or,
+            without such versions, is a year after the documentation was read.
     """
 
     day: date
@@ -381,7 +384,7 @@ class Sunset:
 
 
 def project_sunset(read_on: date) -> Sunset:
-    """Project the sunset of an API whose network announces no end and whose versions have no known life.
+    """Project the sunset of an API whose network announces no end and whose versions have no known lifetime.
 
     Args:
         read_on: the day on which the documentation was read last.
@@ -408,17 +411,18 @@ class Network:
         geographies: pointers to the members of ``targeting.native`` that say where ads are shown. No value in them may
             be empty. The formats say whether the members may be missing.
         other_countries: codes that ``targeting.countries`` accepts in addition to those of ISO 3166-1.
-        sunset: when the network ends this version of its API; None if nobody has projected it.
+        sunset: when the network ends this version of its API; None if the day is neither announced nor projected.
         parse_retry_delay: returns the seconds that the network asks to wait; None if it gives no time.
         parse_item_results: returns the result of each item of a batch; None if the response is not readable.
-        beside: what steps write beside the levels and a catalog lists, as levels of their own kinds.
-        parse_sent_status: returns the kind and the native status of an entity that a step of this kind sent, where the
-            status is not where the level has it.
+        beside: objects outside the hierarchy that steps write and a catalog lists, such as budgets. Each has a kind of
+            its own.
+        parse_sent_status: returns the kind and the native status of an entity that a step of a given kind sent, for
+            networks whose requests do not have the status at the pointer ``Level.status``.
         has_whole_days: the network stores schedules as whole days of the account, so a start must be a midnight.
         other_names: further words by which agents find the network.
         example_account_id: a native account id of the right form, for plans that are not executed.
         brief_catalogs: member of a brief, such as ``platform.pageId`` -> the catalog that lists its ids.
-        build_validation: makes a request that only validates from the request of a write; None if the network has none.
+        build_validation: converts the request of a write to one that only validates; None if the network has none.
     """
 
     code: str

@@ -33,7 +33,7 @@ class OAuthClient:
 
 
 NO_OAUTH_CLIENT = OAuthClient("", "")
-"""Replaces the application at networks that issue credentials to the advertiser."""
+"""Used in place of an application at networks that issue credentials to the advertiser."""
 
 
 @frozen
@@ -122,7 +122,7 @@ def build_token_request(address: str, **form: str) -> Request:
 
 
 def can_sign(network: Network, request: Request) -> bool:
-    """Whether the request may get credentials: it is to be signed, and goes over https to a host of the network."""
+    """Whether the request may get credentials: it needs a signature, and goes over https to a host of the network."""
     address = urlsplit(request.url)
     return request.is_signed and address.scheme == "https" and address.netloc in network.hosts
 
@@ -243,7 +243,7 @@ class AuthorizationCodeLogin:
             form = self._select_members(app, self.login.revoke_members, members)
             try:
                 yield from fetch_response(self.network, self._build_request(app, self.login.revoke_url, form))
-            except ProviderError as problem:  # the other token is revoked all the same
+            except ProviderError as problem:  # the next token must still be revoked
                 problems.append(problem)
         if problems:
             raise problems[0]
@@ -259,7 +259,7 @@ class AuthorizationCodeLogin:
         return add_bearer_token(request, credentials)
 
     def _select_members(self, app: OAuthClient, names: tuple[str, ...], members: Mapping[str, str]) -> dict[str, str]:
-        """Return the form's members in the order of ``names``, with the application's id and secret if named."""
+        """Return the form's members in the order of ``names``, which may include the application's id and secret."""
         client = (
             {} if self.login.is_client_in_header else {"client_id": app.client_id, "client_secret": app.client_secret}
         )

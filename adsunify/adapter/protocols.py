@@ -45,7 +45,7 @@ from adsunify.values.exact_json import Json
 
 
 class Native(Protocol):
-    """``native.py``: the network's own terms."""
+    """``native.py``: the version of the API, money units and errors in the network's own terms."""
 
     @property
     def VERSION(self) -> str:

@@ -121,7 +121,7 @@ def build_settings(
 ) -> dict[str, Json]:
     """Return the editable fields with values and lock reasons, and their context (docs/spec.md, "Shapes").
 
-    ``entity_id`` is the id in the request; that of ``entity`` may have another form.
+    ``entity_id`` is the id in the request. The id of ``entity`` may have another form.
 
     All fields are locked if the network accepts no edit in the entity's status.
     """
@@ -183,14 +183,14 @@ def add_common_lock(common: Lock, *settings: Setting) -> tuple[Setting, ...]:
 
 
 def locked_settings(level: Kind, names: str, reason: str) -> list[Setting]:
-    """Build the settings that are always locked. ``names``: native members; ``content.reference`` is one of two."""
+    """Build the settings that are always locked. ``names``: native members; a dot separates nested names."""
     return [Setting(level, name, f"/{name.replace('.', '/')}", lock=reason) for name in split_words(names)]
 
 
 def targeting_members(
     level: Kind, names: Iterable[str], parse_type: Callable[[str], str | None], radius_types: tuple[str, ...] = ()
 ) -> list[EditMember]:
-    """Build the EDITS rows of a targeting. ``parse_type`` and ``radius_types`` count for its places."""
+    """Build the EDITS rows of a targeting. ``parse_type`` and ``radius_types`` apply to the members with places."""
     return [
         EditMember(level, f"targeting.{name}", parse_type=parse_type, radius_types=radius_types)
         if name in ("locations", "excludedLocations")
@@ -226,7 +226,7 @@ def json_setting(
         return dumps(value) if value or (shows_empty and value is not None) else None
 
     def write(text: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        if text is None:  # it clears the field
+        if text is None:  # None clears the field
             return {native: None}
         try:
             value = loads(text)

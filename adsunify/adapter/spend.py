@@ -34,7 +34,7 @@ BUDGET_FIELDS: Mapping[str, Period | None] = {"budget": None, "dailyBudget": "da
 CAP_FIELDS = ("spendCap", "dailyCap")
 DATE_FIELDS = ("startAt", "endAt")
 Moment = date | datetime | Literal["unknown"] | None
-"""A day of the account (an end includes it), an instant (an end excludes it), or None: no start, no end."""
+"""A day of the account (included in an end), an instant (excluded from an end), or None for no start or no end."""
 _match_digits = re.compile(r"[0-9]{1,30}", re.ASCII).fullmatch
 _match_decimal = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII).fullmatch
 
@@ -53,7 +53,7 @@ class SpendSettings:
 
     Attributes:
         budgets: the budgets by field.
-        caps: the caps by field. They never count as budgets: without them an entity spends more, not less.
+        caps: the caps by field. They never count as budgets: the removal of a cap lets an entity spend more, not less.
         start: when it starts to spend; None: at once.
         end: when it stops; None: never.
     """
@@ -72,7 +72,7 @@ class SpendSettings:
         """Whether an entity with these settings spends at most what it can spend with the settings ``before``.
 
         Each budget stays or falls within its period, and so do caps; a start stays or is later, an end stays or is
-        earlier. No budget is set, removed or moved, and no cap is lifted. A value that cannot be read stays only.
+        earlier. No budget is set, removed or moved, and no cap is lifted. A value that cannot be read must not change.
         """
         names = {*before.budgets, *self.budgets}
         return (
@@ -131,7 +131,7 @@ def _is_always_locked(setting: Setting) -> bool:
 def _is_budget_pointer(
     network: Network, kind: Kind, field_: str, native: NativeEntity, pointers: Iterable[str]
 ) -> bool:
-    """Whether a cap is the budget itself (Snapchat's ``dailyCap`` under Smart Budgets)."""
+    """Whether the value of a cap is the budget's value, as that of Snapchat's ``dailyCap`` under Smart Budgets."""
     return any(
         setting.level == kind and setting.field == field_ and get_setting_pointer(setting, native) in pointers
         for setting in network.settings
@@ -230,7 +230,7 @@ def apply_changes(settings: SpendSettings, changes: Iterable[Change]) -> SpendSe
             budget = evolve(settings.budgets[change.field], amount=amount)
             settings = evolve(settings, budgets={**settings.budgets, change.field: budget})
         elif change.field in CAP_FIELDS and "budget" in settings.budgets and change.field not in settings.caps:
-            budget = evolve(settings.budgets["budget"], amount=amount)  # the cap is the budget itself
+            budget = evolve(settings.budgets["budget"], amount=amount)  # cap and budget have the same native value
             settings = evolve(settings, budgets={**settings.budgets, "budget": budget})
         elif change.field in settings.caps:
             settings = evolve(settings, caps={**settings.caps, change.field: amount})
@@ -276,7 +276,7 @@ def _is_reduced(before: EntityBudget | None, after: EntityBudget | None) -> bool
 
 
 def _is_bound(before: Moment, after: Moment, *, is_end: bool = False) -> bool:
-    """Whether a start is set or later, or an end is set or earlier. Both are days, or both are instants."""
+    """Whether a start is set or moves later, or an end is set or moves earlier. Days and instants are not compared."""
     if before is None or not isinstance(after, date):
         return before is None and isinstance(after, date)
     if not isinstance(before, date) or type(before) is not type(after):
@@ -333,7 +333,7 @@ def count_days(start: Moment, end: Moment, timezone: str | None, now: datetime |
 
 
 def find_common_run(line: Sequence[SpendSettings], timezone: str | None) -> SpendSettings:
-    """Return the last of the settings with the start and the end that apply if all entities of the line must run."""
+    """Return the last entity's settings with the latest start and the earliest end of all entities of the line."""
     *_, last = line
     starts = _sort_moments([settings.start for settings in line if settings.start is not None], timezone)
     ends = _sort_moments([settings.end for settings in line if settings.end is not None], timezone)
@@ -341,7 +341,10 @@ def find_common_run(line: Sequence[SpendSettings], timezone: str | None) -> Spen
 
 
 def find_widest_run(settings: SpendSettings, others: Sequence[SpendSettings], timezone: str | None) -> SpendSettings:
-    """Return the settings with the earliest start and the latest end of other entities, if each of them has an end."""
+    """Return the settings with the latest end of other entities and, without a start, their earliest start.
+
+    If one of the other entities has no end, the settings are returned unchanged.
+    """
     if not others or any(other.end is None for other in others):
         return settings
     ends = _sort_moments([other.end for other in others], timezone)
@@ -350,7 +353,7 @@ def find_widest_run(settings: SpendSettings, others: Sequence[SpendSettings], ti
 
 
 def _sort_moments(moments: Iterable[Moment], timezone: str | None) -> list[Moment]:
-    """Return the moments in their order; only ``unknown`` or only None if one of them is that."""
+    """Return the moments in their order. If one is ``unknown``, or else None, the list has only this value."""
     every = list(moments)
     for other in ("unknown", None):
         if other in every:

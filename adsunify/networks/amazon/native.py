@@ -110,7 +110,7 @@ BID_STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", FIXED_BID, "RULE_BASED")
 PLACEMENTS = ("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
 ENABLED, PAUSED, ARCHIVED = "ENABLED", "PAUSED", "ARCHIVED"
 BROAD_MATCH = "BROAD_MATCH"
-# Amazon Ads documentation, entity names: "selected ranges" of these scripts, which are taken as their letters.
+# Amazon Ads documentation, entity names: "selected ranges" of these scripts. We accept the letters of each script.
 _NAME_PATTERN = re.compile(
     r"[A-Za-z0-9\u00c0-\u017f\u0600-\u06ff\u0900-\u097f\u0b80-\u0bff\u3005\u3040-\u30ff\u4e00-\u9fff"
     r"""$ "'&()*+,./:;=?|-]*"""
@@ -219,7 +219,7 @@ def build_level_list_request(account: Account, level: Level, body: Mapping[str, 
 
 
 def get_id_filter_member(level: Level | str) -> str:
-    """Return the name of the filter by the IDs of a level, or by those of a parent (given as its pointer)."""
+    """Return the member that filters a list by the IDs of a level, or of a parent (given as the pointer to its ID)."""
     return f"{level.removeprefix('/') if isinstance(level, str) else get_id_member(level)}Filter"
 
 
@@ -255,7 +255,7 @@ def parse_error(response: Response) -> ParsedError | None:
     return ParsedError((code,) if code else (), message, parse_request_id(response))
 
 
-# Of Sponsored Products, of the platform, of a duplicate report, of the token endpoint.
+# In this order: Sponsored Products, the platform, a duplicate report, the token endpoint.
 _MESSAGE_POINTERS = ("/message", "/details", "/detail", "/error_description")
 
 
@@ -265,7 +265,7 @@ def parse_request_id(response: Response) -> str | None:
 
 
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
-    """Return one error of an item: the one that leaves it least certain whether the item was written."""
+    """Return one of an item's errors: the one that leaves the item's outcome least certain."""
     errors: list[ParsedError] = []
     listed_errors = get_value(item, "/errors")
     for entry in listed_errors if isinstance(listed_errors, list) else ():

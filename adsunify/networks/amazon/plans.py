@@ -61,7 +61,7 @@ def _build_items_request(account: Account, level: Level, method: str, items: Seq
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity; its key is its kind."""
+    """Build a step that creates one entity. The step's key is the entity's kind."""
     request = _build_items_request(account, level, "POST", [members])
     return Step(level.kind, level.kind, does, request, bindings=bindings, items=_get_created_items(level))
 
@@ -72,7 +72,7 @@ def _get_created_items(level: Level) -> ItemBatch:
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity."""
+    """Build a step that changes members of one entity."""
     id_member = get_id_member(level)
     request = _build_items_request(account, level, "PUT", [{id_member: entity_id, **members}])
     items = ItemBatch(f"/body/{get_collection_member(level)}", ID_OUTPUT, sent=id_member, many=False)
@@ -124,7 +124,7 @@ def _format_days_warning(account: Account, first: date, last: date | None) -> st
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign, ad group, product ad and keywords, all paused."""
+    """Plan a campaign, an ad group, a product ad and keywords, all paused."""
     first, last = get_serving_days(account, brief)
     bid = to_native_amount(NETWORK.get_money_unit(account), brief.bid or "", "bid")
     sku, asin = brief.platform.sku, brief.platform.asin
@@ -153,7 +153,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Keywords, then ad, ad group and campaign: exactly what the source operation created."""
+    """Plan the activation of the keywords, ad, ad group and campaign that the source operation created."""
     id_member, state = get_id_member(KEYWORD), {"state": KEYWORD.writable_statuses["active"]}
     items = [{id_member: keyword_id, **state} for keyword_id in outputs[KEYWORDS_KEY][ID_OUTPUT]]
     steps = [
@@ -177,7 +177,7 @@ plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members, paused unless they name a status."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
     members = create.members
@@ -192,7 +192,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity changed."""
+    """Plan a change of native members of one entity."""
     id_member = get_id_member(get_level(NETWORK, kind))
     issues = lifecycle.check_same_id(payload, id_member, entity_id, "the entity")
     changed = {name: value for name, value in payload.items() if name != id_member}
@@ -200,7 +200,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity archived, which is final."""
+    """Plan the archiving of one entity, which is final."""
     level = get_level(NETWORK, kind)
     name = get_id_filter_member(level)
     body = {name: {"include": [entity_id]}}
@@ -216,7 +216,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields of one entity in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields of one entity. The entity is read first."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from reads.fetch_editable_entity(account, kind, entity_id)).native

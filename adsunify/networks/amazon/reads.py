@@ -52,7 +52,7 @@ PAYMENT_PROBLEM = "payment problem"
 FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
 NO_REASON = "no reason given"
 SELLER_WINDOW_DAYS, VENDOR_WINDOW_DAYS = 7, 14
-RESTATED_DAYS = 28  # Reporting v3, FAQ: after a conversion, which counts on the day of its click; traffic changes for 3
+RESTATED_DAYS = 28  # Reporting v3, FAQ: for conversions, which count on the day of the click; 3 days for traffic
 _ONE_DAY = timedelta(days=1)
 _find_duplicate = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
 
@@ -171,7 +171,7 @@ fetch_editable_entity = fetch_entity
 
 @frozen
 class ReportType:
-    """A type of report: the texts of its name and of ``reportTypeId``, the groups of its rows, and their columns."""
+    """A type of report: the texts in its name and in ``reportTypeId``, the groups of its rows, and their columns."""
 
     name: str
     id: str
@@ -183,7 +183,7 @@ ACCOUNT_REPORT = ReportType("insights", "spCampaigns", ("campaign",), REPORT_COL
 
 
 def _build_report_job_request(account: Account, report_type: ReportType, days: DateRange) -> Request:
-    """Build the request that creates a report. A repeat creates none: Amazon returns the ID of the first report."""
+    """Build the request that creates a report. A repeat creates nothing: Amazon returns the ID of the first report."""
     configuration = {
         "adProduct": "SPONSORED_PRODUCTS",
         "reportTypeId": report_type.id,
@@ -293,12 +293,12 @@ def get_metrics(account: Account) -> tuple[Metric, ...]:
 
 
 def list_metric_notes(account: Account) -> list[str]:
-    """Return the notes of the metrics, each once."""
+    """Return the distinct notes of the metrics."""
     return [note for note in {metric.note: None for metric in get_metrics(account)} if note]
 
 
 def find_restated_day(account: Account, now: datetime) -> date:
-    """Return the first day whose figures Amazon may still change, by the window of the account's conversions."""
+    """Return the first day whose figures Amazon may still change. It depends on the account's conversion window."""
     window = VENDOR_WINDOW_DAYS if get_metrics(account) is VENDOR_METRICS else SELLER_WINDOW_DAYS
     return (to_account_time(account, now) or now).date() - timedelta(days=RESTATED_DAYS + window)
 

@@ -58,7 +58,7 @@ def fetch_report_page(
 ) -> Flow[EntityReportPage]:
     """Read the file of a report, which has at most 31 days. The reports of a range are one job.
 
-    Amazon has no filter by ids. Queries that differ only in their ids have the same reports.
+    Amazon has no filter by ids, so queries that differ only in their ids use the same reports.
     """
     if job is None:
         return (yield from _start_reports(account, query))

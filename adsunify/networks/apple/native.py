@@ -52,22 +52,22 @@ BID_STRATEGIES: Mapping[str, str] = {
     "MAX_ENGAGEMENTS": "TAP",
     "MANUAL_CPM": "IMPRESSION",
 }
-"""Bid strategy to its goal. A write sends both. The last two are for Apple Maps."""
+"""Bid strategy -> its goal. A write sends both. The last two are for Apple Maps."""
 MANUAL_STRATEGIES = (MANUAL_CPT, "MANUAL_CPM")
 SUPPLY_TARGETING: Mapping[str, Mapping[str, Sequence[str]]] = {
     "supplySource": {"include": ["APPSTORE"]},
     "supplyPlacement": {"include": ["APPSTORE_SEARCH_RESULTS"]},
 }
-"""The supply of a campaign of the unified format."""
+"""The supply sources of a campaign that the unified format creates."""
 CUSTOM_PRODUCT_PAGE = "CUSTOM_PRODUCT_PAGE"
 INVALID, PENDING = "INVALID", "PENDING"
 CREDIT_LINE = "LOC"
 APP_STORE_FEATURE, CONTENT_PROVIDER = "APPSTORE_APP_MANUAL", "CONTENT_PROVIDER"
-MAX_NAME_LENGTH = 200  # documented for campaigns, and used for the other levels
+MAX_NAME_LENGTH = 200  # documented for campaigns only; the other levels use it too
 
 MINOR_DIGITS = 2  # unverified: the most fraction digits of an amount; version 5 had at most 2
 ZERO_DECIMAL_CURRENCIES = ("JPY",)  # unverified: amounts in yen have no fraction
-MAX_CAMPAIGNS_PER_REQUEST = 1000  # values of one IN filter
+MAX_CAMPAIGNS_PER_REQUEST = 1000  # the most values of one IN filter
 PAGE_SIZE, REPORT_PAGE_SIZE = 200, 1000
 match_id_number = re.compile(r"[1-9][0-9]{0,18}").fullmatch
 MAX_ID = 2**63 - 1
@@ -255,7 +255,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 def parse_error_object(error: Json, request_id: str | None, more: str | None = None) -> ParsedError:
     """Return an error's codes, those of its details first, and all of its texts."""
-    if isinstance(error, str):  # of the token endpoint
+    if isinstance(error, str):  # the error of the token endpoint
         return ParsedError((error,), more or error, request_id)
     parts = [*_get_error_details(error, "details"), *_get_error_details(error, "errors"), error]
     codes = [get_text(part, "/code") for part in parts]

@@ -43,7 +43,7 @@ def _build_write_request(account: Account, method: str, path: str, body: Json) -
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity; its key is its kind."""
+    """Build a step that creates one entity. The step's key is the entity's kind."""
     request = _build_write_request(account, "POST", level.path, members)
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
@@ -55,7 +55,7 @@ def _bind_parent_id(level: Level, entity: str = "/body") -> Binding:
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity; others stay as they are."""
+    """Build a step that changes members of one entity. Other members stay unchanged."""
     request = _build_write_request(account, "PUT", f"{level.path}/{{id}}", dict(members))
     request = evolve(request, path={ID_OUTPUT: entity_id})
     native_id = int(entity_id) if apple.match_id_number(entity_id) else entity_id
@@ -69,7 +69,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 def _build_bulk_step(
     account: Account, operation: str, entities: Sequence[Body], key: str, does: str, bindings: Sequence[Binding] = ()
 ) -> Step:
-    """A step that writes keywords; Apple applies all of them or none."""
+    """Build a step that writes keywords. Apple applies all of them or none."""
     items = [{"correlationId": position, "data": entity} for position, entity in enumerate(entities)]
     body = {"allowPartialSuccess": False, "items": items}
     return Step(
@@ -112,8 +112,8 @@ def _build_search_ad_group(brief: CampaignBrief, bid: Body) -> Body:
         "name": f"{brief.name} - ad group",
         "pricingModel": apple.CPT,
         "status": apple.PAUSED,
-        "startTime": apple.TIME.format(brief.schedule.start),  # it ends with the campaign
-        # With the default, Search Match adds keywords. A brief with keywords gets only its own.
+        "startTime": apple.TIME.format(brief.schedule.start),  # no endTime: the ad group ends with the campaign
+        # By default Search Match adds keywords. A brief with keywords must get only its own keywords.
         "automatedKeywordsOptIn": not brief.targeting.keywords,
         "bidStrategy": _build_bid_strategy_pair(apple.MANUAL_CPT) | {"bid": bid},
     }
@@ -139,7 +139,7 @@ def _collect_search_warnings(brief: CampaignBrief, now: datetime | None) -> Iter
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign, ad group with the bid, keywords, and ad over the existing creative; all paused."""
+    """Plan a campaign, an ad group with the bid, keywords, and an ad with the existing creative, all paused."""
     bid = apple.build_money(account, to_native_amount(NETWORK.get_money_unit(account), brief.bid or "", "bid"))
     creative = apple.parse_id_number(brief.creative.existing_id or "", "creative.existingId")
     ad = {"name": f"{brief.name} - ad", "creativeId": creative, "status": apple.PAUSED}
@@ -160,7 +160,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Keywords, ad, ad group, then the campaign, which starts the spending."""
+    """Plan the activation of keywords, ad and ad group, and last of the campaign, which starts the spending."""
     entities: list[Body] = [
         {ID_OUTPUT: apple.parse_id_number(keyword_id, KEYWORDS_KEY), "status": apple.ENABLED}
         for keyword_id in outputs.get(KEYWORDS_KEY, {}).get(ID_OUTPUT, ())
@@ -172,7 +172,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
+    """Plan one write that sets one entity to active or paused."""
     plan = yield from lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
     is_activated_ad = status == "active" and kind == AD.kind
     return evolve(plan, warnings=("Apple refuses a second enabled ad in an ad group.",)) if is_activated_ad else plan
@@ -192,7 +192,7 @@ def _check_level_payload(account: Account, kind: Kind, payload: Mapping[str, Jso
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members, paused unless they name a status."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     issues = _check_level_payload(account, kind, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -209,13 +209,13 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity replaced; others stay as they are."""
+    """Plan a change of native members of one entity. Other members stay unchanged."""
     issues = _check_level_payload(account, kind, payload)
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity deleted, with all below it."""
+    """Plan the deletion of one entity and of all entities below it."""
     level = get_level(NETWORK, kind)
     below = "" if level is AD else " and all below it"
     does = f"Delete the {level.label} {entity_id}{below}; this cannot be undone."
@@ -242,7 +242,7 @@ def _collect_bid_warnings(changed: Body) -> Iterator[str]:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields and targeting of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from reads.fetch_editable_entity(account, kind, entity_id)).native
@@ -257,7 +257,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     except InvalidInput as problem:
         issues += problem.issues
     try:
-        if edit.targeting:  # fields may have changed the targeting already
+        if edit.targeting:  # the fields of this edit may have changed the targeting
             targeting = members.get("targeting", entity.get("targeting"))
             members["targeting"], targeting_changes = merge_targeting(kind, targeting, edit.targeting)
             changes += targeting_changes

@@ -44,7 +44,7 @@ from . import native as apple
 from .tables import AD_GROUP, CAMPAIGN, KEYWORD, LEVELS, METRICS, NETWORK, parse_offset_cursor
 
 CREDENTIAL_MEMBERS = ("clientId", "teamId", "keyId", "privateKey")
-"""The members that a person gives to connect. They are kept because every token request needs them."""
+"""The members that a person enters to connect. They are stored because every token request needs them."""
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def _merge_account(native_id: str, row: Mapping[str, Json], whole: Mapping[str, 
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """Read the ad accounts in which the key has a role. An account that cannot be read keeps its listed name."""
+    """Read the ad accounts in which the key has a role. If an account cannot be read, its name is that of the list."""
     response = yield from fetch_response(NETWORK, Request("GET", f"{apple.API_URL}/acls"))
     accounts: list[DiscoveredAccount] = []
     for row in require_objects(response.body, "/result/acls"):
@@ -125,12 +125,12 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def turn_page(request: Request, offset: int) -> Request:
-    """Return the query with the page that begins at ``offset``."""
+    """Return the request of the page that begins at ``offset``."""
     return evolve(request, body={**request.body, "pagination": {**request.body["pagination"], "offset": offset}})
 
 
 def get_following_offset(request: Request, response: Response) -> int | None:
-    """Return the offset of the page after that of a query; None at the end."""
+    """Return the offset of the page after the page of ``request``; None at the end."""
     return apple.get_next_offset(response, request.body["pagination"]["offset"], len(parse_query_rows(response)))
 
 
@@ -251,7 +251,7 @@ def build_level_report_request(
     """Build the report of the entities of a level in the campaigns of ``condition``."""
     request = apple.build_account_query_request(account, f"reports/apps/{level.path}", [condition], size=size)
     days = {"start": start.isoformat(), "end": end.isoformat(), "timeZone": ORG_TIME_ZONE}
-    if start != end:  # a daily report needs several days; of one day the totals are read
+    if start != end:  # a daily report needs several days, so the totals are read for a single day
         days["granularity"] = "DAILY"
     pagination = {name: request.body["pagination"][name] for name in ("offset", "pageSize")}
     body = {
@@ -264,7 +264,7 @@ def build_level_report_request(
 
 
 def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[str]) -> Flow[list[Mapping[str, Json]]]:
-    """Read the report's row of each campaign, in one request or, if Apple refuses that, in one for each campaign."""
+    """Read the report's row of each campaign by one request or, if Apple refuses it, by one request per campaign."""
     # unverified: a report takes a filter with IN; only EQUALS is documented.
     native: list[Mapping[str, Json]] = []
     together = True
@@ -312,7 +312,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     ids = [require_id(row, CAMPAIGN.id, CAMPAIGN.native) for row in campaigns]
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, account.timezone, notes=notes).mark_provisional(today)
-    if not ids:  # a report needs a filter of campaigns
+    if not ids:  # a report without a filter by campaigns is refused
         return Insights.without_campaigns(evolve(coverage, end=until)).extend_to(end)
     native = yield from _fetch_report_rows(account, start, until, list(dict.fromkeys(ids)))
     return Insights.from_days(parse_daily_metrics(account, native, start, until), coverage, NETWORK.missing_day, native)

@@ -39,7 +39,7 @@ from .reads import (
 from .tables import CAMPAIGN, METRICS, NETWORK, parse_offset_cursor
 
 MAX_PAGE_ROWS = 20_000
-"""The most rows of one page. Apple pages by entities, each with all its days."""
+"""The most rows of one page. A page of Apple has a number of entities, each with the rows of all its days."""
 
 
 @frozen
@@ -47,9 +47,9 @@ class _Position:
     """A position in a report.
 
     Attributes:
-        offset: the first campaign of the page of the list of campaigns.
-        operator: IN, for one report about all campaigns of that page, or EQUALS, for one report about each of them.
-        cursor: that of the report, or of the reports.
+        offset: the offset of the current page of the list of campaigns.
+        operator: IN: one report covers all campaigns of that page. EQUALS: each campaign has its own report.
+        cursor: the cursor of :func:`~adsunify.adapter.entity_reports.fetch_part` within these reports.
     """
 
     offset: int = 0
@@ -75,7 +75,7 @@ _match_position = re.compile(r"([0-9]{1,9})\.(IN|EQUALS)\.(.*)").fullmatch
 def fetch_report_page(
     account: Account, query: ReportQuery, cursor: str | None, job: str | None, now: datetime
 ) -> Flow[EntityReportPage]:
-    """Read a page of the report of a page of campaigns, or of one campaign; there are no report jobs."""
+    """Read a page of the report about a page of campaigns, or about one campaign; there are no report jobs."""
     position, next_offset = _Position.parse(cursor), None
     if query.entity_ids:
         campaigns = yield from _fetch_campaign_ids(account, query)
@@ -108,7 +108,7 @@ def _fetch_campaigns_page(account: Account, offset: int) -> Flow[tuple[list[str]
 
 
 def _fetch_campaign_ids(account: Account, query: ReportQuery) -> Flow[list[str]]:
-    """Return the ids of the campaigns of the query's entities, in order. Foreign entities have none."""
+    """Return the sorted ids of the campaigns of the query's entities. Entities of other accounts are skipped."""
     if query.level.kind == CAMPAIGN.kind:
         return list(query.entity_ids)
     level = get_level(NETWORK, query.level.kind)
@@ -117,7 +117,7 @@ def _fetch_campaign_ids(account: Account, query: ReportQuery) -> Flow[list[str]]
     )
     deleted = apple.build_filter("deleted", "EQUALS", True)
     campaigns: set[str] = set()
-    for conditions in ([sought], [sought, deleted]):  # without a filter, the list has no deleted entities
+    for conditions in ([sought], [sought, deleted]):  # the list has deleted entities only with this filter
         rows = yield from fetch_query_rows(apple.build_account_query_request(account, level.path, conditions))
         campaigns |= {require_id(row, "/campaignId", level.native) for row in rows}
     return sorted(campaigns)
@@ -128,7 +128,7 @@ def _fetch_reports_page(
 ) -> Flow[tuple[_Position, Response]]:
     """Read the page at a position. Returns its response, and the position of the next page of these campaigns.
 
-    The first page is that of one report about all campaigns or, if Apple refuses that, about the first campaign.
+    The first request is for one report about all campaigns. If Apple refuses it, each campaign gets its own report.
     """
     if len(campaigns) == 1:
         position = evolve(position, operator="EQUALS")

@@ -18,7 +18,7 @@ from .native import SUPPLY_TARGETING
 INCLUDE, EXCLUDE = "include", "exclude"
 COUNTRY_DIMENSION = "countryOrRegion"
 PLACE_DIMENSIONS: Mapping[str, str] = {"AdminArea": "adminArea", "Locality": "locality"}
-"""The prefix of a location's ID, and its dimension."""
+"""The prefix of a location's ID -> its dimension."""
 PLACE_FORM = "AdminArea:20039 or Locality:20041, as the catalog locations gives them"
 MIN_AGE, MAX_AGE = 18, 64
 HOURS_PER_WEEK = 7 * 24
@@ -35,7 +35,7 @@ def get_location_type(location: str) -> str | None:
 
 
 def _number_test(lowest: int, highest: int) -> Callable[[str], object]:
-    """Build the test for a range of whole numbers as texts without leading zeros."""
+    """Build the test whether a text is a whole number in a range, without leading zeros."""
     return frozenset(map(str, range(lowest, highest + 1))).__contains__
 
 
@@ -57,7 +57,7 @@ DIMENSIONS: Mapping[str, tuple[Callable[[str], object], str]] = {
         f"hours of the week as texts, 0 (Sunday 00:00) to {HOURS_PER_WEEK - 1}",
     ),
 }
-"""By dimension: a test of its values, and their form. Dimensions of Apple Maps are not included."""
+"""Dimension -> the test of its values, and a description of their form. Apple Maps' dimensions are not included."""
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def build_campaign_targeting(brief: CampaignBrief) -> dict[str, Json]:
 
 
 def build_ad_group_targeting(brief: CampaignBrief) -> dict[str, Json]:
-    """Return the targeting of the ad group; empty if the brief narrows nothing."""
+    """Return the targeting of the ad group; empty if the brief names no restriction."""
     native = brief.targeting.native or {}
     own_members = {
         name: value for name, value in native.items() if name != COUNTRY_DIMENSION and name not in SUPPLY_TARGETING
@@ -141,7 +141,7 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, str], dict[str, dict[str, Json]]]
-"""Builds the lists of dimensions from the value of an edit and the path for an error; an empty list removes."""
+"""Builds the native dimensions from an edit's value and the path for errors. An empty list removes a dimension."""
 
 
 def _get_valid_ids(items: Json, path: str, fits: Callable[[str], object], form: str) -> list[str]:
@@ -199,13 +199,13 @@ EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {
         "ageMax": _age_builder("maxAge"),
     },
 }
-"""What an edit's targeting may name, by level."""
+"""The members that an edit's targeting may have, by level."""
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues.
 
-    It is sent whole, and a removed member is sent as an empty list, which replaces the present list in any case.
+    The whole targeting is sent. A removed member is sent as an empty list, which certainly replaces the present list.
     """
     # unverified: whether Apple keeps members that a write leaves out.
     native: dict[str, Json] = dict(current) if isinstance(current, Mapping) else {}

@@ -46,14 +46,14 @@ CHAT_CARD = "chat_card"
 LIFETIME_LIMIT_MEMBER, DAILY_LIMIT_MEMBER = "lifetime_spend_limit_micros", "daily_spend_limit_micros"
 PLATFORMS = split_words("android_app android_web desktop_web ios_app ios_web web")
 AUDIENCES = split_words("custom_audiences excluded_custom_audiences")
-EXCLUDED_LOCATIONS = "excluded_locations"  # in the newest schema, without a description
+EXCLUDED_LOCATIONS = "excluded_locations"  # the newest schema has it without a description
 TARGETING_MEMBERS = ("locations", "platforms", *AUDIENCES, EXCLUDED_LOCATIONS)
 BIDDING_MEMBERS = split_words("billing_event_type strategy max_bid_micros custom_audience_bid_multipliers")
 CREATIVE_MEMBERS = split_words("type title body target_url file_id price")
 READ_ONLY_MEMBERS = split_words("id created_at updated_at review review_status serving_issues appeal")
 
-MICROS = 1_000_000  # to one major unit of every currency
-IMPRESSIONS_PER_BID = 1_000  # of a bid in a brief; a native bid is for one impression
+MICROS = 1_000_000  # micros in one major unit, in every currency
+IMPRESSIONS_PER_BID = 1_000  # a brief's bid is for so many impressions; a native bid is for one
 MIN_BUDGET = "1"
 NAME_LENGTH_RANGE, TITLE_LENGTH_RANGE = (3, 1_000), (3, 50)
 MAX_BODY_LENGTH, MAX_URL_LENGTH = 100, 2_048
@@ -87,7 +87,7 @@ _IMPRESSION_BID_UNIT = MoneyUnit(MICROS // IMPRESSIONS_PER_BID)
 
 
 def is_finer_than_currency(account: Account, amount: str) -> bool:
-    """Return whether an amount has more fraction digits than the currency."""
+    """Return whether an amount has more fraction digits than its currency has."""
     # unverified: OpenAI accepts amounts with more fraction digits than the currency has.
     digits = len(amount.partition(".")[2].rstrip("0"))
     return digits > get_exponent(require_currency(account), "account.currency")
@@ -105,7 +105,7 @@ def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots
 
 
 def with_repeated_query(request: Request, query: Iterable[tuple[str, str]]) -> Request:
-    """Return the read with a query that repeats names; the names of arrays end in ``[]``."""
+    """Return the request with a query in which names may repeat. The names of arrays end in ``[]``."""
     return evolve(request, query_raw=urlencode(list(query), quote_via=quote))
 
 
@@ -149,7 +149,7 @@ build_next_request = next_page_builder("after", parse_next_cursor)
 
 
 NOT_JSON = "not_json"
-"""Our code for a response of a proxy or an edge server, after which the outcome of the request is unknown."""
+"""Our error code for a response of a proxy or an edge server. The outcome of the request is then unknown."""
 
 
 def parse_error(response: Response) -> ParsedError | None:

@@ -32,7 +32,7 @@ from .targeting import WORLDWIDE_WARNING, fetch_conversion_event, merge_targetin
 IMAGE_KEY = "image"
 # unverified: whether a repeat after a refusal gets the stored refusal.
 IDEMPOTENCY_MARK = IdempotencyMark(f"/headers/{openai.IDEMPOTENCY_KEY}", "key")
-"""A create that is sent again with this key returns the entity of the first time instead of creating a second one."""
+"""A create that is sent again with this key returns the entity of the first request. It creates no second entity."""
 CREATED_OUTPUTS = (Output(ID_OUTPUT, ("/body/id",), is_text_only=True),)
 ARCHIVE_WARNING = "Archiving is final: what is archived can neither be changed nor served again."
 UNKNOWN_STATUS_WARNING = "OpenAI did not tell what it is now: what is archived cannot be changed."
@@ -52,27 +52,30 @@ def _build_post_request(path: str, body: Body | None, **slots: str) -> Request:
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity; its key is its kind."""
+    """Build a step that creates one entity. The step's key is the entity's kind."""
     request, marks = _build_post_request(level.path, members), (IDEMPOTENCY_MARK,)
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS, marks=marks)
 
 
 def _build_image_step(url: str) -> Step:
-    """A step that uploads the image. It comes first, since it fails most often and leaves nothing that spends."""
+    """Build the upload of the image. It comes first: it fails most often, and an image alone spends nothing."""
     request = _build_post_request("upload", {"image_url": url})
     outputs = (Output(ID_OUTPUT, ("/body/file_id",), is_text_only=True),)
     return Step(IMAGE_KEY, IMAGE_KEY, "Let OpenAI fetch the image.", request, outputs=outputs)
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity."""
+    """Build a step that changes members of one entity."""
     request = _build_post_request(f"{level.path}/{{id}}", dict(members), id=entity_id)
     same = (Expectation("/body/id", entity_id),)
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
 
 
 def _build_status_call_step(level: Level, entity_id: str, does: str, native_status: str) -> Step:
-    """A step that sets a status. Its response has to show it; reads show the old one for seconds (field report)."""
+    """Build a step that sets a status.
+
+    The response has to show the new status. Later reads show the old status for some seconds (field report).
+    """
     request = _build_post_request(f"{level.path}/{{id}}/{openai.STATUS_CALLS[native_status]}", None, id=entity_id)
     same = (Expectation("/body/id", entity_id), Expectation("/body/status", native_status))
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
@@ -135,7 +138,7 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Image (if it is new), campaign with the budget, ad group with the bid, ad; all paused."""
+    """Plan a campaign with the budget, an ad group with the bid, and an ad, all paused. A new image is sent first."""
     event = (yield from fetch_conversion_event(NETWORK, brief)) if brief.goal == "conversions" else None
     image = brief.creative.image_url
     uploads = () if image is None else (_build_image_step(image),)
@@ -177,12 +180,12 @@ def _ensure_not_archived(kind: Kind, native_status: Json) -> None:
         raise invalid_input("entityId", "locked", f"The {label} is archived, which is final.")
 
 
-# Files have no status.
+# An uploaded file has no status, so it has no activation step.
 plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused. The entities below it keep their status."""
+    """Plan one write that sets one entity to active or paused. The entities below it keep their status."""
     level = get_level(NETWORK, kind)
     lifecycle.ensure_writable_status(NETWORK, level, status)
     before, warnings = yield from _fetch_status(account, kind, entity_id)
@@ -198,7 +201,7 @@ WHOLE_MEMBERS = ("budget", "bidding_config", "creative", "targeting", "context_h
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members, paused unless they name a status."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
     does = f"Create the {level.label} from native members, {'active' if create.is_active else 'paused'}."
@@ -209,7 +212,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity changed; others stay as they are."""
+    """Plan a change of native members of one entity. Other members stay unchanged."""
     level = get_level(NETWORK, kind)
     raise_if_issues(lifecycle.check_native_update(NETWORK, level, payload, parent_id))
     _, warnings = yield from _fetch_status(account, kind, entity_id)
@@ -225,7 +228,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity archived, which is final. OpenAI deletes nothing."""
+    """Plan the archiving of one entity, which is final. OpenAI cannot delete entities."""
     level = get_level(NETWORK, kind)
     before, warnings = yield from _fetch_status(account, kind, entity_id)
     does = f"Archive the {level.label} {entity_id}; this cannot be undone."
@@ -253,7 +256,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def _edit_image(entity: NativeEntity, edit: Edit, body: Body) -> tuple[Body, list[Change], Step | None]:
-    """Return the creative with another image, and the step that uploads a new one."""
+    """Return the creative with the image of the edit, and the step that uploads the image, if it is new."""
     if IMAGE_MEMBERS.keys().isdisjoint(edit.creative):
         return body, [], None
     card = body.get("creative") or get_writable_members(entity, "creative", openai.CREATIVE_MEMBERS)
@@ -271,7 +274,7 @@ def _edit_image(entity: NativeEntity, edit: Edit, body: Body) -> tuple[Body, lis
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and creative of one entity in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields, targeting and creative of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     raise_if_issues(_check_image(edit))
@@ -297,6 +300,6 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Check nothing: making the plan has read the event, and OpenAI lists no files."""
+    """Check nothing: the plan has already read the conversion event, and OpenAI has no list of files."""
     nothing: tuple[list[Issue], list[str]] = ([], [])
     return (yield from completed_flow(nothing))

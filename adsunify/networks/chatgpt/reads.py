@@ -71,11 +71,11 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 
 
 def _get_account_status(native: Mapping[str, Json]) -> str | None:
-    """Return the account's status, or the status of a review that prevents serving."""
+    """Return the account's status or, if it is active, the status of a review that prevents serving."""
     status = get_text(native, "/status")
     if status not in (None, openai.ACTIVE):
         return status
-    for at in ("/review/status", "/account_integrity_review/review/status"):  # either may be left out
+    for at in ("/review/status", "/account_integrity_review/review/status"):  # a response may lack either review
         review = get_text(native, at)
         if review not in (None, openai.APPROVED):
             return review
@@ -117,7 +117,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def _fetch_parent_ids(level: Level) -> Flow[list[str]]:
-    """Read the IDs of all possible parents of a level's entities, in the order of their lists."""
+    """Read the IDs of all entities of the level above, in the order of their lists."""
     above = get_level(NETWORK, level.parent_kind)
     owners: Sequence[str | None] = (yield from _fetch_parent_ids(above)) if above.parent else (None,)
     ids: list[str] = []
@@ -158,7 +158,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
             page = [hierarchy.parse_entity(level, native, owner) for native in openai.parse_rows(response)]
             matches = [row for row in page if query.has_match(row)]
             entities += matches[:room]
-            if len(matches) > room:  # the next call reads the rest of the page again
+            if len(matches) > room:  # the next call starts after the last returned entity
                 return EntityPage(tuple(entities), place + entities[-1].id)
             following = openai.parse_next_cursor(response)
             if following is not None and following == after:
@@ -173,7 +173,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """Read one entity, archived or not, without its parent, which only lists tell."""
+    """Read one entity, archived or not. The response does not name the parent, which only a list shows."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, openai.build_level_entity_request(level, entity_id))
     entity = hierarchy.parse_entity(level, require_object(response.body, "", level.native))
@@ -186,7 +186,7 @@ fetch_editable_entity = fetch_entity
 # -- insights -----------------------------------------------------------------------------------------------------
 
 CONVERSION_DAYS = 365
-RESTATED_DAYS = 30  # a conversion counts on the day of the ad's event, up to 30 days before
+RESTATED_DAYS = 30  # a conversion counts on the day of the click or view, up to 30 days before it
 _ONE_DAY = timedelta(days=1)
 CONVERSION_NOTE = (
     "Conversions count within 30 days of a click and 1 day of a view, on the day of the ad's event "
@@ -206,7 +206,7 @@ def list_entity_fields(native_level: str) -> tuple[str, ...]:
 def build_delivery_request(
     native_level: str, first: date, last: date, timezone: str, entity_ids: Sequence[str] = ()
 ) -> Request:
-    """Build the report of a row for each day and entity of a level with impressions, about all of them without ids."""
+    """Build the request for one row per entity and day with impressions. Without ids it covers all of the level."""
     days = {"type": "date_range", "since": first.isoformat(), "until": last.isoformat(), "timezone": timezone}
     fields = [*("metadata.readable_time", "metadata.timezone"), *list_entity_fields(native_level)]
     fields += [f"{native_level}.{name}" for name in ("impressions", "clicks", "spend")]
@@ -223,7 +223,7 @@ def build_delivery_request(
 
 
 def turn_report_page(request: Request, cursor: str) -> Request:
-    """Return the request of the page after ``cursor``; ``request`` is that of the first page."""
+    """Return the request of the page after ``cursor``. ``request`` is the request of the first page."""
     return evolve(request, query_raw=f"{request.query_raw}&after={quote(cursor, safe='')}")
 
 
@@ -238,7 +238,7 @@ def index_delivery_rows(
 
 
 def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:
-    """Read a row for each campaign and day with impressions."""
+    """Read one row per campaign and day with impressions."""
     start = build_delivery_request(CAMPAIGN.native, first, last, timezone)
 
     def following(request: Request, response: Response) -> Request | None:
@@ -257,7 +257,7 @@ def _format_midnight(day: date, timezone: str) -> str:
 def fetch_conversion_rows(
     native_level: str, first: date, last: date, timezone: str, entity_ids: Sequence[str] = ()
 ) -> Flow[list[Mapping[str, Json]]]:
-    """Read a row for each whole day of each entity or, without ids, of the account. The POST only reads."""
+    """Read one row per entity and whole day or, without ids, one row per day of the account. The POST only reads."""
     subject: dict[str, Json] = {"entity_ids": list(entity_ids)} if entity_ids else {"group_by_entity": False}
     rows: list[Mapping[str, Json]] = []
     for since, until in split_date_range(first, last, CONVERSION_DAYS):
@@ -284,7 +284,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def drop_foreign_sales(account: Account, native: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
-    """Yield the rows of conversions, without the sales that are not in the account's currency."""
+    """Yield the rows of conversions. Sales in another currency than the account's are replaced by None."""
     for row in native:
         currency = get_text(row, "/order_created_attributed_sales_currency")
         is_own = currency is not None and currency == account.currency
@@ -294,7 +294,7 @@ def drop_foreign_sales(account: Account, native: Iterable[Mapping[str, Json]]) -
 def _join_days(
     delivered: DatedValues, converted: Mapping[date, Mapping[str, MetricValue]]
 ) -> Iterator[tuple[date, dict[str, MetricValue]]]:
-    """Yield days with activity, each with its delivery and its conversions."""
+    """Yield each day with activity, with its delivery figures and its conversions."""
     summed = {row.date: row for row in sum_by_day(delivered)}
     for day in sorted({*summed, *(when for when, figures in converted.items() if any(figures.values()))}):
         known: dict[str, MetricValue] = dict(converted.get(day, {}))
@@ -346,7 +346,7 @@ def _fetch_event_sources(account: Account, search: str) -> Flow[CatalogPage]:
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. If OpenAI lists no pixels, these are the sources of the events."""
+    """Read one page of a catalog. If OpenAI has no list of pixels, the pixels are the sources of the events."""
     search = query.search or ""
     if resource == STATIC_CATALOG:
         rows = [CatalogRow(name, name, {"id": name}) for name in openai.PLATFORMS if search.casefold() in name]

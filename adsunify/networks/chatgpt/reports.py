@@ -1,4 +1,4 @@
-"""Figures of OpenAI below the account: a page of the report of delivery, and the conversions of its entities."""
+"""Figures of OpenAI below the account: pages of the delivery report, with the conversions of the entities on them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from .reads import (
 from .tables import NETWORK
 
 PART_DAYS = openai.REPORT_PAGE_SIZE // MAX_ENTITY_IDS
-"""The days of a part of a report. The rows of 50 entities fit on one page, and into one report of conversions."""
-MAX_CONVERSION_ROWS = 2_000  # of one report, which has a row for each entity and day
+"""The days of one part of a report. With 50 entities, all rows fit on one page, and in one conversion report."""
+MAX_CONVERSION_ROWS = 2_000  # the most rows of one report, which has one row per entity and day
 MAX_CONVERSION_IDS = 100  # unverified: the most entities of one report; a public client sends no more
 _ONE_DAY = timedelta(days=1)
 
@@ -53,8 +53,8 @@ def fetch_report_page(
 ) -> Flow[EntityReportPage]:
     """Read a page of rows with impressions and the conversions of their entities; there are no report jobs.
 
-    Conversions of a day without impressions have a row if the page is the only one of its part and has another row of
-    the entity. Of several pages, another one could have the row of that entity and day.
+    A row is added for conversions on a day without impressions, if the page has another row of the entity and is the
+    only page of its part. With several pages, another page could have the row of that entity and day.
     """
     timezone = require_timezone(account)
     ranges = split_date_range(query.start, query.end, PART_DAYS)
@@ -99,7 +99,7 @@ def _get_range(rows: _Rows, default: tuple[date, date]) -> tuple[date, date]:
 def _fetch_conversions(
     level: str, delivered: _Rows, first: date, last: date, timezone: str
 ) -> Flow[list[Mapping[str, Json]]]:
-    """Read the conversions of the entities of a page, of so many at once as one report can have."""
+    """Read the conversions of the entities of a page, in requests with as many entities as one report allows."""
     ids = list(dict.fromkeys(entity_id for entity_id, _ in delivered))
     size = min(MAX_CONVERSION_IDS, MAX_CONVERSION_ROWS // max(1, (last - first).days + 1))
     rows: list[Mapping[str, Json]] = []
@@ -112,9 +112,9 @@ def _fetch_conversions(
 def _merge_rows(
     level: str, delivered: _Rows, converted: Iterable[Mapping[str, Json]], *, adds_days: bool
 ) -> Iterator[Mapping[str, Json]]:
-    """Yield the rows of delivery with their conversions.
+    """Yield the delivery rows with their conversions.
 
-    ``adds_days``: with rows for conversions of a day without a row of delivery.
+    ``adds_days``: also yield rows for conversions on days without a delivery row.
     """
     conversions: _Rows = {
         (require_id(row, "/entity_id", "report's row"), parse_date(row.get("date")).isoformat()): row

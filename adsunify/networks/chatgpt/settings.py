@@ -32,7 +32,7 @@ def _format_fixed_reason(reason: str) -> str:
 
 
 def is_bid_per_thousand(entity: NativeEntity) -> bool:
-    """Return whether edits have the ad group's bid per thousand impressions (natively it is for one)."""
+    """Return whether edits give the ad group's bid per thousand impressions. The native bid is for one impression."""
     return bool(get_value(entity, "/bidding_config/billing_event_type") == openai.IMPRESSION)
 
 
@@ -77,7 +77,7 @@ def _ensure_length(value: Json, lengths: tuple[int, int], field: str) -> None:
 
 
 def get_writable_members(entity: NativeEntity, part: str, members: Sequence[str]) -> dict[str, Json]:
-    """Return the writable members of a nested object, which an update replaces and a read extends."""
+    """Return the writable members of a nested object. An update replaces the object; a read adds read-only members."""
     current = entity.get(part)
     known = current if isinstance(current, Mapping) else {}
     return {name: known[name] for name in members if known.get(name) is not None}

@@ -54,7 +54,7 @@ _level = partial(
     writable_statuses={"active": openai.ACTIVE, "paused": openai.PAUSED},
     status_filters=openai.STATUSES,
     initial_status=openai.PAUSED,
-    accepted_actions={openai.ARCHIVED: ()},  # every change of an archived entity is answered with 422
+    accepted_actions={openai.ARCHIVED: ()},  # OpenAI answers 422 to every change of an archived entity
     created="/created_at",
     payload=PayloadRules(
         read_only=openai.READ_ONLY_MEMBERS,
@@ -99,7 +99,7 @@ OBJECTIVES: Mapping[Goal, tuple[str, str]] = {
     "awareness": (openai.IMPRESSIONS, openai.IMPRESSION),
     "conversions": (openai.CONVERSIONS, openai.CLICK),
 }
-"""Of each goal the campaign's ``bidding_type`` and the ad group's ``billing_event_type``."""
+"""Goal -> the campaign's ``bidding_type`` and the ad group's ``billing_event_type``."""
 
 BID_MEANINGS: Mapping[Goal, str] = {
     "traffic": "maximum cost per click",
@@ -109,7 +109,7 @@ BID_MEANINGS: Mapping[Goal, str] = {
 
 
 def get_native_bid(account: Account, brief: CampaignBrief) -> int:
-    """Return the bid in native micros per impression, click or conversion. Raises InvalidInput if it is finer."""
+    """Return the bid in native micros per impression, click or conversion. Raises InvalidInput if it is not whole."""
     impressions = OBJECTIVES[brief.goal][1] == openai.IMPRESSION
     unit = openai.get_impression_bid_unit(account) if impressions else openai.get_money_unit(account)
     return to_native_units(unit, brief.bid or "", "bid")
@@ -188,7 +188,7 @@ STATIC_CATALOG = "platforms"
 
 
 def _parse_suffix_word(sought: str) -> str:
-    """Return an ID or word in a suffix, in which underscores were replaced by spaces."""
+    """Return the ID or word in a catalog's suffix, with the underscores that shared code replaced by spaces."""
     return sought.replace(" ", "_")
 
 
@@ -305,7 +305,7 @@ TEMPLATES = (
 
 
 def _read_delivery_metric(name: str, native_level: str, columns: Columns) -> list[Json]:
-    """Return a metric of the delivery report. The schema also allows its name with the prefix of the level."""
+    """Return the column of a metric of the delivery report. The column's name may have the level as a prefix."""
     totals = columns.get_column(f"/{name}")
     if None not in totals:
         return totals

@@ -38,7 +38,7 @@ def _is_country(value: Json) -> bool:
 
 
 def get_location_type(location: str) -> str | None:
-    """Return the type of place in a location ID, which only the ID of a country tells."""
+    """Return ``country`` for the ID of a country. Other IDs do not show their type of place: None."""
     return "country" if _is_country(location) else None
 
 
@@ -47,7 +47,7 @@ def _is_location(value: Json) -> bool:
 
 
 def _has_only_members(value: Json, *names: str) -> bool:
-    """Return whether it is an object with at least one of these members and no others."""
+    """Return whether the value is an object with at least one of these members and no others."""
     return isinstance(value, Mapping) and bool(value) and set(value) <= set(names)
 
 
@@ -130,7 +130,7 @@ def _to_writable_locations(value: Json) -> dict[str, Json]:
 
 
 def _pick_native_members(value: Json, *names: str) -> dict[str, Json]:
-    """Return the members of these names. Raises ProviderUnreadable for others, which a write would remove."""
+    """Return the members of these names. Raises ProviderUnreadable for other members, which a write would remove."""
     if not isinstance(value, Mapping) or any(member for name, member in value.items() if name not in names):
         raise ProviderUnreadable("OpenAI: the campaign's targeting is not of a known form.")
     return {name: value[name] for name in names if value.get(name)}

@@ -45,7 +45,7 @@ LOGIN = OAuth2(
     revoke_url=f"https://{TOKEN_HOST}/revoke",
     scopes=("https://www.googleapis.com/auth/adwords",),
     has_pkce=True,
-    consent_extras={"access_type": "offline", "prompt": "consent"},  # so each consent returns a refresh token
+    consent_extras={"access_type": "offline", "prompt": "consent"},  # with these, each consent returns a refresh token
     exchange_members=split_words("grant_type code client_id client_secret redirect_uri"),
     revoke_members=("token",),
 )
@@ -59,7 +59,7 @@ GEO_TARGET_TYPES = {
 }
 CUSTOM_PERIOD = "CUSTOM_PERIOD"
 POLITICAL_ADVERTISING = {True: "CONTAINS_EU_POLITICAL_ADVERTISING", False: "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING"}
-BID_STRATEGIES = {  # the member of the bidding oneof that a write sets, and the biddingStrategyType that a read returns
+BID_STRATEGIES = {  # the member of the bidding oneof that a write sets -> the biddingStrategyType that a read returns
     "manualCpc": "MANUAL_CPC",
     "targetSpend": "TARGET_SPEND",
     "maximizeConversions": "MAXIMIZE_CONVERSIONS",
@@ -80,7 +80,7 @@ CONSTANT_PREFIXES = {LOCATION: LOCATION_PREFIX, LANGUAGE: LANGUAGE_PREFIX}
 
 MAX_CAMPAIGN_NAME_LENGTH = 255  # unverified: the longest name of a campaign, in characters
 MAX_AD_GROUP_NAME_LENGTH = 254
-MAX_HEADLINE_WIDTH, MAX_DESCRIPTION_WIDTH, MAX_PATH_LENGTH = 30, 90, 15  # a double-width character counts two
+MAX_HEADLINE_WIDTH, MAX_DESCRIPTION_WIDTH, MAX_PATH_LENGTH = 30, 90, 15  # a double-width character counts as two
 HEADLINE_COUNTS, DESCRIPTION_COUNTS = (3, 15), (2, 4)
 MAX_KEYWORD_WORDS = 10
 INVALID_KEYWORD_CHARACTERS = "!@%,*"  # unverified: Google refuses no other characters in keywords
@@ -125,7 +125,7 @@ def _get_billable_unit(currency: str, known: str) -> MoneyUnit:
 
 
 def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
-    """The first and last day of the campaign in the account's time zone."""
+    """Return the first and last day of the campaign in the account's time zone."""
     return to_local_days(brief.schedule.start, brief.schedule.end, require_timezone(account))
 
 
@@ -240,7 +240,7 @@ def build_update_operation(resource: str, name: str, changed: Mapping[str, Json]
 
 
 def build_update_mask(changed: Mapping[str, Json], before: str = "") -> list[str]:
-    """Return the paths of an update's leaves in their order; lists and empty objects are leaves."""
+    """Return the paths of the leaves of an update, in their order. Lists and empty objects are leaves."""
     paths: list[str] = []
     for name, value in changed.items():
         paths += (
@@ -261,7 +261,7 @@ def _drop_nulls(value: Mapping[str, Json]) -> dict[str, Json]:
 
 @frozen
 class Source:
-    """The query behind a level: its resource, the ID that orders the pages, the parent's ID, and fixed conditions.
+    """The query that reads a level: its resource, the ID that orders the pages, the parent's ID, and fixed conditions.
 
     ``live_conditions``: the conditions of a list without a filter by status.
     """
@@ -328,7 +328,7 @@ def parse_error(response: Response) -> ParsedError | None:
     body = get_value(body, "/0") if isinstance(body, list) else body  # a streamed response is a list
     request_id = response.headers.get("request-id")
     error = get_value(body, "/error")
-    if isinstance(error, str):  # the token endpoint
+    if isinstance(error, str):  # the error of the token endpoint
         return ParsedError((error,), get_text(body, "/error_description") or error, request_id)
     native = error if isinstance(error, Mapping) else get_value(body, "/partialFailureError")
     if not isinstance(native, Mapping):
@@ -385,9 +385,9 @@ def parse_retry_delay(response: Response) -> float | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """Return the resource name in the result of each operation; results have the order of the operations.
+    """Return the resource name in the result of each operation. The results have the order of the operations.
 
-    A name of another type, account or resource than that of the operation is ignored.
+    A name is ignored if its type, its account or its resource differs from the operation's.
     """
     operations, answers = get_value(request.body, f"/{OPERATIONS}"), get_value(response.body, f"/{RESPONSES}")
     if not isinstance(operations, list) or not isinstance(answers, list) or len(operations) != len(answers):

@@ -29,7 +29,7 @@ from .tables import AD, CAMPAIGN, NETWORK
 from .targeting import build_criteria, build_targeting_operations, get_geo_targets
 
 NAMES_OUTPUT = "resourceNames"
-"""The output of every step: the resource names of what was written, in the order of the operations."""
+"""The output of every step: the resource names of the written objects, in the order of the operations."""
 Operations = Sequence[Mapping[str, Json]]
 
 
@@ -70,7 +70,7 @@ def _get_resource_name(account: Account, level: Level, entity_id: str) -> str:
 # -- create -------------------------------------------------------------------------------------------------------
 
 ServingDays = tuple[date, date | None, datetime | None]
-"""The first and last day, and the present as the account's clocks show it."""
+"""The first and last day of a campaign, and the present in the account's time zone."""
 
 
 def _build_campaign_resource(brief: CampaignBrief, name: str, budget: str, days: ServingDays) -> dict[str, Json]:
@@ -90,10 +90,10 @@ def _build_campaign_resource(brief: CampaignBrief, name: str, budget: str, days:
             "targetContentNetwork": False,
             "targetPartnerSearchNetwork": False,
         },
-        # The default also reaches people who are only interested in the place.
+        # The default also targets people who are only interested in the place.
         "geoTargetTypeSetting": {"positiveGeoTargetType": google.PRESENCE, **native.get("geoTargetTypeSetting", {})},
     }
-    # A past date is refused (DateError.CANNOT_SET_DATE_TO_PAST). Without a start the campaign starts now.
+    # Google refuses a past date (DateError.CANNOT_SET_DATE_TO_PAST). Without a start the campaign starts now.
     if local is None or first > local.date():
         campaign["startDateTime"] = google.format_day_start(first)
     if last is not None:
@@ -112,7 +112,7 @@ def _build_ad(brief: CampaignBrief) -> dict[str, Json]:
 def _build_hierarchy_operations(
     account: Account, brief: CampaignBrief, criteria: Sequence[Mapping[str, Json]], days: ServingDays
 ) -> Iterator[Mapping[str, Json]]:
-    """Build the operations: each name is defined before its use. Negative IDs are valid only within the request."""
+    """Build the operations, parents first. Negative IDs are valid only within the request."""
     unit = NETWORK.get_money_unit(account)
     budget, campaign, group = (
         google.build_resource_name(account, resource, str(-number))
@@ -164,7 +164,7 @@ def _collect_day_warnings(account: Account, brief: CampaignBrief, days: ServingD
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Budget, campaign, its places, ad group, keywords and ad in one write, all paused."""
+    """Plan one write of budget, campaign with its places, ad group, keywords and ad, all paused."""
     days = *google.get_serving_days(account, brief), to_account_time(account, now)
     criteria = build_criteria(brief)
     operations = list(_build_hierarchy_operations(account, brief, criteria, days))
@@ -185,7 +185,7 @@ _ACTIVATION_ORDER = ("adGroupCriterion", "adGroupAd", "adGroup", "campaign")
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Activate exactly the entities that the source operation created, in one write."""
+    """Plan one write that activates exactly the entities that the source operation created."""
     pairs = [
         pair
         for step in source.steps
@@ -204,7 +204,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
+    """Plan one write that sets one entity to active or paused."""
     level = _get_writable_level(kind)
     lifecycle.ensure_writable_status(NETWORK, level, status)
     name, members = _get_resource_name(account, level, entity_id), {"status": level.writable_statuses[status]}
@@ -262,7 +262,7 @@ def _build_parent_member(
 
 
 def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    """Build the operations that create a campaign. A budget that the payload has as an object is created first."""
+    """Build the operations that create a campaign. If the payload has the budget as an object, it is created first."""
     budget = campaign.get("campaignBudget")
     if isinstance(budget, Mapping):
         if "resourceName" in budget:
@@ -289,7 +289,7 @@ def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members and micros, paused unless they name a status."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = _get_writable_level(kind)
     raise_if_issues(_check_mutate_payload(payload))
     members = {"status": level.initial_status, **payload, **_build_parent_member(account, kind, payload, parent_id)}
@@ -307,7 +307,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity changed; null clears a member. The present amounts are not read."""
+    """Plan a change of native members of one entity. The value null clears a member. Present amounts are not read."""
     level = _get_writable_level(kind)
     issues = list(_check_mutate_payload(payload))
     if not payload:
@@ -327,7 +327,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity removed for good, with all below it."""
+    """Plan the permanent removal of one entity and of all entities below it."""
     level = _get_writable_level(kind)
     operation = google.build_operation(level.native, remove=_get_resource_name(account, level, entity_id))
     does = f"Remove the {level.label} {entity_id} and all below it; this cannot be undone."
@@ -386,7 +386,7 @@ def _collect_edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, places and languages, or texts, in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields, targeting or texts of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from fetch_editable_entity(account, kind, entity_id)).native
@@ -416,7 +416,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
 
 
 def _find_name_conflict(account: Account, brief: CampaignBrief) -> Flow[list[Issue]]:
-    """Check that no campaign has the name. Otherwise one could be taken for a new one whose answer was lost."""
+    """Check that no campaign has the name. Such a campaign could be mistaken for the new one if a response is lost."""
     conditions = (f"campaign.name = {google.quote_literal(brief.name)}", *google.SOURCES[CAMPAIGN.kind].live_conditions)
     query = google.build_gaql(("campaign.resource_name",), "campaign", *conditions)
     response = yield from fetch_response(NETWORK, google.build_search_request(account, query))

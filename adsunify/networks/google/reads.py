@@ -1,4 +1,4 @@
-"""Reading from Google Ads: connecting, the hierarchy, reports, catalogs. Nearly all of it is queries."""
+"""Reading from Google Ads: connecting, the hierarchy, reports, catalogs. Nearly all reads are queries."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def _fetch_query_rows(account: Account, query: str) -> Flow[list[Mapping[str, Json]]]:
-    """All rows of a query."""
+    """Read all rows of a query."""
     answers = yield from fetch_pages(NETWORK, google.build_search_request(account, query), _build_next_request)
     return [row for answer in answers for row in get_objects(answer.body, "/results")]
 
@@ -208,7 +208,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         rows = yield from _fetch_query_rows(account, gaql)
         page = [_parse_entity(level, row) for row in rows]
         cursor = page[-1].id.rpartition("~")[2] if len(page) >= query.limit else None
-        # An ad has no name, so its texts are searched here.
+        # An ad has no name, so the search looks in its texts.
         matches = [node for node in page if level is not AD or not query.search or _has_text(node.native, query.search)]
         if matches or cursor is None:
             break
@@ -234,13 +234,13 @@ _EDIT_OBJECTS: Mapping[str, tuple[str, ...]] = {
     "adGroup": ("/adGroup", "/campaign"),
     "ad": ("/adGroupAd", "/adGroupAd/ad", "/adGroupAd/ad/responsiveSearchAd"),
 }
-"""The members that an edit writes into. Each is an object, or absent."""
+"""The objects whose members an edit changes. An entity may lack them."""
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """Read the entity and what its edit needs.
 
-    For a campaign these are its bidding, criteria and goals, for an ad group its campaign, for an ad its paths.
+    A campaign gets its bidding, criteria and goals, an ad group gets its campaign, and an ad gets its paths.
     """
     level = get_level(NETWORK, kind)
     fields = (*level.fields, *AD_PATH_FIELDS) if level is AD else level.fields
@@ -287,7 +287,8 @@ def build_days_condition(start: date, end: date) -> str:
 def list_page_metrics(page: Json) -> list[Metric]:
     """Return the metrics of a page of rows.
 
-    Google Ads API, "Zero metrics": a selected field that a row leaves out is zero. The page names its selected fields.
+    Google Ads API, "Zero metrics": if a row lacks a selected field, the field is zero. The page names the selected
+    fields.
     """
     selected = (get_text(page, "/fieldMask") or "").split(",")
     return [

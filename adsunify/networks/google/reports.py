@@ -34,9 +34,9 @@ ENTITY_FIELDS = {
 
 
 def _build_id_conditions(query: ReportQuery) -> Iterator[str]:
-    """Yield the conditions that rows belong to the entities of the query, and for ads possibly to more.
+    """Yield the conditions that select the rows of the query's entities. For ads they may select further rows.
 
-    An ad's id is ``<ad group>~<ad>``, and each part has a condition.
+    An ad's id is ``<ad group>~<ad>``, and each part has its own condition.
     """
     for number, field in enumerate(_ID_FIELDS[query.level.kind] if query.entity_ids else ()):
         ids = dict.fromkeys(entity_id.split("~")[number] for entity_id in query.entity_ids)

@@ -34,7 +34,7 @@ def _find_name_error(name: Json) -> str | None:
 
 
 def get_bid_strategy(entity: NativeEntity) -> str | None:
-    """The campaign's ``biddingStrategyType``."""
+    """Return the campaign's ``biddingStrategyType``."""
     return get_text(entity, "/campaign/biddingStrategyType")
 
 
@@ -96,7 +96,7 @@ def _strategy_pointer(places: Mapping[str, str]) -> Callable[[NativeEntity], str
 
 
 def _read_strategy(entity: NativeEntity, account: Account) -> Json:
-    """Return the strategy under the name of its member; older types are renamed, too: TARGET_ROAS is targetRoas."""
+    """Return the strategy by the name of its member, such as targetRoas for the older type TARGET_ROAS."""
     first, *rest = (get_bid_strategy(entity) or "").lower().split("_")
     return first + "".join(map(str.capitalize, rest)) or None
 
@@ -154,7 +154,7 @@ def _texts_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
 
 
 def _texts_writer(member: str) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
-    """Build the writer of a list of texts. It replaces the whole list; a text that remains keeps its pin."""
+    """Build the function that writes a list of texts. It replaces the whole list; a text that remains keeps its pin."""
 
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
         current = get_objects(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}", "ad")

@@ -131,7 +131,7 @@ BIDDING_FIELDS = split_words(
     " campaign.maximize_conversion_value.target_roas campaign.target_cpa.target_cpa_micros"
     " campaign.target_roas.target_roas"
 )
-"""What the settings of a campaign need beside its level's fields."""
+"""The fields that the settings of a campaign need in addition to the fields of its level."""
 CRITERION_FIELDS = split_words(
     "campaign_criterion.resource_name campaign_criterion.criterion_id campaign_criterion.type"
     " campaign_criterion.negative campaign_criterion.location.geo_target_constant"
@@ -142,7 +142,7 @@ CONVERSION_GOAL_FIELDS = split_words(
     " campaign_conversion_goal.biddable"
 )
 AD_PATH_FIELDS = split_words("ad_group_ad.ad.responsive_search_ad.path1 ad_group_ad.ad.responsive_search_ad.path2")
-"""What the settings of an ad need beside its level's fields."""
+"""The fields that the settings of an ad need in addition to the fields of its level."""
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ REPORT_LEVELS = (
     _level_below("adGroup", "ad_group", "/adGroup/id", "/adGroup/name", "/campaign/id"),
     _level_below("ad", "ad_group_ad", google.parse_report_ad_id, None, "/adGroup/id"),
 )
-"""Removed entities have rows, too."""
+"""The reports below the account. Removed entities have rows, too."""
 
 ERRORS = (
     ErrorRule("ambiguous", "network", "an error inside Google, after which it may have been done", ("internalError",)),

@@ -177,7 +177,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, bool, str]] = {
     "excludedLocations": (google.LOCATION, True, "/location/geoTargetConstant"),
     "languages": (google.LANGUAGE, False, "/language/languageConstant"),
 }
-"""The members of an edit's targeting: type of their criteria, whether they exclude, and the constant's pointer."""
+"""The members of an edit's targeting -> the type of their criteria, whether these exclude, the constant's pointer."""
 
 
 def _get_wanted_ids(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
@@ -195,7 +195,7 @@ def _get_wanted_ids(items: Sequence[Mapping[str, Json]], prefix: str, path: str)
 
 
 def _get_current_criteria(native: Mapping[str, Json], name: str) -> dict[str, str]:
-    """Return the present criteria of a member of an edit's targeting: their IDs by the IDs of their constants."""
+    """Return the campaign's criteria for a member of an edit's targeting: ID of the constant -> ID of the criterion."""
     kind, negative, place = EDITABLE_TARGETING[name]
     return {
         google.parse_resource_id(get_text(criterion, place) or ""): get_text(criterion, "/criterionId") or ""
@@ -218,7 +218,7 @@ def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, lis
             issues.extend(problem.issues)
             continue
         if kind == google.LOCATION and not declared:
-            # Else Google refuses: CriterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION.
+            # Google would refuse the edit: CriterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION.
             message = "Locations are locked until euPoliticalAdvertising is declared; declare it in the same edit."
             issues.append(Issue(path, "locked", message))
     # MutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, which includes or excludes it.

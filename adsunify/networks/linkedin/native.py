@@ -40,9 +40,9 @@ SUNSET = Sunset(
 HEADERS: Mapping[str, str] = {"LinkedIn-Version": VERSION, "X-Restli-Protocol-Version": "2.0.0"}
 METHOD_HEADER = "X-RestLi-Method"
 FINDER, PARTIAL_UPDATE = "FINDER", "PARTIAL_UPDATE"
-MAX_URL_BYTES = 4_000  # LinkedIn refuses longer URLs
+MAX_URL_BYTES = 4_000  # the longest URL that LinkedIn accepts
 LOGIN = OAuth2(
-    consent_url=f"https://{LOGIN_HOST}/oauth/v2/authorization",  # PKCE needs another endpoint
+    consent_url=f"https://{LOGIN_HOST}/oauth/v2/authorization",  # without PKCE, which needs another endpoint
     token_url=f"https://{LOGIN_HOST}/oauth/v2/accessToken",
     revoke_url=f"https://{LOGIN_HOST}/oauth/v2/revoke",
     scopes=("rw_ads", "r_ads_reporting", "r_organization_social"),
@@ -63,7 +63,7 @@ FACET_URN = "urn:li:adTargetingFacet:"
 ACTIVE, PAUSED, DRAFT, ARCHIVED, CANCELED = "ACTIVE", "PAUSED", "DRAFT", "ARCHIVED", "CANCELED"
 PENDING_DELETION, REMOVED, COMPLETED = "PENDING_DELETION", "REMOVED", "COMPLETED"
 LIVE_STATUSES = (ACTIVE, PAUSED, DRAFT)
-INITIAL_GROUP_STATUS = ACTIVE  # or DRAFT; PAUSED is refused: STATUS_CHANGE_NOT_ALLOWED
+INITIAL_GROUP_STATUS = ACTIVE  # LinkedIn accepts DRAFT, too, but refuses PAUSED: STATUS_CHANGE_NOT_ALLOWED
 INITIAL_CAMPAIGN_STATUS = PAUSED  # unverified: a campaign can be created PAUSED; some integrations use DRAFT
 INITIAL_CREATIVE_STATUS = DRAFT  # LinkedIn neither reviews nor serves a draft
 
@@ -71,7 +71,7 @@ SPONSORED_UPDATES = "SPONSORED_UPDATES"
 WEBSITE_VISIT, BRAND_AWARENESS = (
     "WEBSITE_VISIT",
     "BRAND_AWARENESS",
-)  # some reads have the plural
+)  # some reads show these words in the plural
 MANUAL_TARGET = "NONE"
 CPC, CPM = "CPC", "CPM"
 OPTIMIZED, ROUND_ROBIN = "OPTIMIZED", "ROUND_ROBIN"
@@ -105,7 +105,7 @@ OPTIMIZATION_TARGETS: Mapping[str, Mapping[str, str]] = {
     },
 }
 BID_STRATEGIES = tuple(dict.fromkeys(target for targets in OPTIMIZATION_TARGETS.values() for target in targets))
-BID_TARGETS = (MANUAL_TARGET, "ENHANCED_CONVERSION")  # the targets with a bid, beside TARGET_COST_* and CAP_COST_*
+BID_TARGETS = (MANUAL_TARGET, "ENHANCED_CONVERSION")  # with TARGET_COST_* and CAP_COST_*: the targets with a bid
 LIMITING_TARGETS = (*BID_TARGETS, *(target for target in BID_STRATEGIES if target.startswith(("TARGET_", "CAP_"))))
 
 
@@ -134,7 +134,7 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
 
 
 def build_money_amount(account: Account, amount: str, path: str = "amount") -> dict[str, Json]:
-    """Build a MoneyAmount. It keeps the given digits, without those beyond the minor unit, which are zeros."""
+    """Build a MoneyAmount with the given digits. Zeros beyond the currency's minor unit are cut."""
     to_native_units(get_money_unit(account), amount, path)
     whole, _, fraction = amount.partition(".")
     digits = fraction[: get_exponent(require_currency(account), "account.currency")]
@@ -276,7 +276,7 @@ _ERROR_DESCRIPTION_POINTERS = (
 
 
 def _is_error_body(body: Mapping[str, Json]) -> bool:
-    status: Json = body.get("status")  # a text in an entity, a number in an error
+    status: Json = body.get("status")  # an entity has a text here, an error a number
     return "serviceErrorCode" in body or "errorDetails" in body or (is_integer(status) and status >= 400)
 
 

@@ -37,7 +37,7 @@ Body = dict[str, Json]
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity. The response has the ID in a header, and no body."""
+    """Build a step that creates one entity. The response has the ID in a header, and no body."""
     url = f"{linkedin.API_URL}/adAccounts/{{account}}/{level.path}"
     slots, headers = linkedin.build_account_slots(account), linkedin.HEADERS
     request = Request("POST", url, slots, headers=headers, body=members, encoding="json", kind="write")
@@ -60,7 +60,7 @@ def _build_entity_write(
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity; null deletes a member."""
+    """Build a step that changes members of one entity. The value null deletes a member."""
     values = {name: value for name, value in members.items() if value is not None}
     removed = [name for name, value in members.items() if value is None]
     patch = {**({"$set": values} if values else {}), **({"$delete": removed} if removed else {})}
@@ -108,10 +108,10 @@ def _build_post_campaign(account: Account, brief: CampaignBrief, page: str, post
     }
     if brief.budget.period == "daily":
         body["dailyBudget"] = linkedin.build_money_amount(account, brief.budget.amount, "budget.amount")
-    else:  # the pacing can only be set at creation
+    else:  # only a create can set the pacing
         body["totalBudget"] = linkedin.build_money_amount(account, brief.budget.amount, "budget.amount")
         body["pacingStrategy"] = linkedin.LIFETIME_PACING
-    if post.format is not None:  # LinkedIn derives other formats from the first creative
+    if post.format is not None:  # without a format LinkedIn derives it from the first creative
         body["format"] = post.format
     return body | {
         "associatedEntity": page,
@@ -139,7 +139,7 @@ ACTIVE_GROUP_WARNING = (
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign group, paused campaign with the budget, and the post as a creative in draft."""
+    """Plan a campaign group, a paused campaign with the budget, and the post as a draft creative."""
     page, reference = get_page_urn(account, brief) or "", brief.creative.existing_id or ""
     post = yield from fetch_post(NETWORK, page, reference)
     group = {
@@ -180,14 +180,17 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Creative, campaign, group. The group is created active, but somebody may have paused it."""
+    """Plan the activation of creative, campaign and group.
+
+    The group is created active, but somebody may have paused it since.
+    """
     creative = outputs[CREATIVE.kind]
     creative = {ID_OUTPUT: creative.get(linkedin.URN_OUTPUT) or creative[ID_OUTPUT]}
     return lifecycle.plan_activate(NETWORK, _build_status_step, account, source, {**outputs, CREATIVE.kind: creative})
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
+    """Plan one write that sets one entity to active or paused."""
     entity_id = linkedin.get_path_id(get_level(NETWORK, kind), entity_id)
     return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
 
@@ -218,14 +221,17 @@ def _check_create_payload(account: Account, level: Level, payload: Mapping[str, 
 
 
 def _get_initial_status(level: Level, payload: Mapping[str, Json]) -> str:
-    """Return a status in which the entity spends nothing."""
+    """Return the initial status of an entity. In it the entity spends nothing."""
     if level is not CAMPAIGN_GROUP:
         return level.initial_status
     return linkedin.DRAFT if {"totalBudget", "dailyBudget"} & set(payload) else linkedin.INITIAL_GROUP_STATUS
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members. Without a status it is paused or a draft, and a group is ACTIVE."""
+    """Plan the creation of one entity from native members.
+
+    Without a status, a campaign is paused, a creative is a draft, and a group is ACTIVE, or a draft if it has a budget.
+    """
     level = get_level(NETWORK, kind)
     parent, issues = _build_parent_urn(level, parent_id), _check_create_payload(account, level, payload)
     member = get_status_member(level)
@@ -234,7 +240,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     members = {**_get_owner(account, level), **create.members}
     does = f"Create one {level.label} as given, {members[member]}."
     step = evolve(_build_create_step(account, level, does, members), parent=parent_id)
-    if level is CAMPAIGN_GROUP:  # a group spends nothing without an active campaign
+    if level is CAMPAIGN_GROUP:  # without an active campaign a group spends nothing
         warnings = (ACTIVE_GROUP_WARNING,) if create.is_active else ()
         return (yield from completed_plan(NETWORK, account, "create", step, warnings=warnings))
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
@@ -243,7 +249,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity changed; null deletes a member."""
+    """Plan a change of native members of one entity. The value null deletes a member."""
     level = get_level(NETWORK, kind)
     entity_id = linkedin.get_path_id(level, entity_id)
     parent = _build_parent_urn(level, parent_id)
@@ -288,7 +294,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields and targeting of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     entity_id = linkedin.get_path_id(level, entity_id)
     check_edit(NETWORK, kind, edit)
@@ -298,7 +304,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     )
     warning = "A campaign's days have to lie inside its group's: LinkedIn refuses the edit otherwise."
     warnings = (warning,) if "runSchedule" in members else ()
-    # Automated delivery has no bid, so it removes a limit of the spend.
+    # Automated delivery has no bid, so a change to it removes a limit of the spend.
     is_unlimited = is_automated(members.get("optimizationTargetType"))
     risk: Risk = "spend" if is_unlimited else assess_risk(NETWORK, kind, changes)
     step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
@@ -309,7 +315,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Check the size of the audience. Making the plan has already checked the post."""
+    """Check the size of the audience. The plan has already checked the post."""
     query = {"q": "targetingCriteriaV2", "targetingCriteria": brief.targeting.native}
     request = linkedin.build_restli_request("audienceCounts", {}, query)
     if len(build_request_url(request)) > linkedin.MAX_URL_BYTES:

@@ -35,10 +35,10 @@ from . import native as linkedin
 from .settings import ACCOUNT_TYPE_MEMBER
 from .tables import CAMPAIGN, CAMPAIGN_GROUP, CREATIVE, METRICS, NETWORK, is_enterprise
 
-TIMEZONE = "UTC"  # budget days, schedules and reports of every account
+TIMEZONE = "UTC"  # the time zone of budget days, schedules and reports of every account
 ACCOUNTS_PAGE_SIZE = 500
 PAGE_SIZE, CREATIVES_PAGE_SIZE = 1_000, 100
-MAX_CAMPAIGNS_PER_REQUEST = 20  # of the filter of creatives; more would make the URL too long
+MAX_CAMPAIGNS_PER_REQUEST = 20  # campaigns in the filter of creatives; more would make the URL too long
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ REACH_FIELD = "approximateMemberReach"
 REACH_DAYS = 92
 # unverified: a conversion counts on the day of the ad's click or view. Its window has at most 90 days.
 RESTATED_DAYS = 90
-MAX_ELEMENTS = 15_000  # of a response; LinkedIn leaves out further rows without a sign
+MAX_ELEMENTS = 15_000  # the most rows of a response; LinkedIn silently leaves out further rows
 NO_ROWS_NOTE = "LinkedIn answers no rows also where the member may not read reports."
 
 
@@ -159,7 +159,7 @@ def parse_day(value: Json) -> date:
 def build_analytics_request(
     account: Account, start: date, end: date, pivot: str, filters: Mapping[str, Json] | None = None
 ) -> Request:
-    """Build the request of the daily figures of a pivot. ``filters``: lists of URNs besides that of the account."""
+    """Build the request of the daily figures of a pivot. ``filters``: lists of URNs in addition to the account's."""
     days = {
         name: {"year": day.year, "month": day.month, "day": day.day} for name, day in (("start", start), ("end", end))
     }

@@ -42,8 +42,9 @@ def fetch_report_page(
 ) -> Flow[EntityReportPage]:
     """Read the rows of some days, all in one response; there are no report jobs.
 
-    A page has the days for which LinkedIn reports the reach, or fewer if they have too many rows. The cursor has the
-    number of the page's first day, the number of days of a page, and the numbers of the days with too many rows.
+    A page has the most days for which LinkedIn reports the reach, or fewer days if these have too many rows. The cursor
+    has the number of the page's first day, the number of days of a page, and the numbers of the days that have too many
+    rows.
     """
     count = (query.end - query.start).days + 1
     first, position = decode_part_cursor(cursor, count)

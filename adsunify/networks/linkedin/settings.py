@@ -109,7 +109,7 @@ def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
 
 
 def get_objective(entity: NativeEntity) -> str:
-    """Return the objective in the singular, also for the plural words of the documentation."""
+    """Return the objective in the singular. The documentation has some objectives in the plural."""
     objective = get_text(entity, "/objectiveType") or ""
     return objective if objective in linkedin.OPTIMIZATION_TARGETS else objective.removesuffix("S")
 

@@ -389,7 +389,7 @@ def _round_number(value: Json) -> Json:
     try:
         number = Decimal(value if isinstance(value, str) else get_text(value, "") or "")
         return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _DECIMAL_CONTEXT) if number.is_finite() else value
-    except InvalidOperation:  # text that is no number; the reader of the column refuses it
+    except InvalidOperation:  # text that is no number, which parse_metric_columns refuses
         return value
 
 

@@ -143,7 +143,7 @@ def _ensure_video_ready(network: Network, video: str) -> Flow[None]:
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, Mapping[str, Json], str], "list[str]"]
-"""Builds the values of a facet from the wanted value and the present criteria; the path is for errors."""
+"""Builds the values of a facet from an edit's value and the present criteria. The path is for errors."""
 GENDERS: Mapping[str, str] = {"female": "urn:li:gender:FEMALE", "male": "urn:li:gender:MALE"}
 MAX_AGE = 65  # the largest ageMax of an edit; it means no upper limit
 # unverified: the age ranges, here with their first and last year.
@@ -204,7 +204,7 @@ AGE_MEMBERS = ("ageMin", "ageMax")
 
 
 def _with_included(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
-    """Return the criteria with other included values of a facet. A new facet becomes a further condition."""
+    """Return the criteria with the included values of a facet replaced. A new facet becomes a further condition."""
     left, members = list(values), []
     for member in get_value(criteria, "/include/and", []):
         facets = dict(get_value(member, "/or", {}))
@@ -220,7 +220,7 @@ def _with_included(criteria: Mapping[str, Json], facet: str, values: Sequence[st
 
 
 def _with_excluded(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
-    """Return the criteria with other excluded values of a facet."""
+    """Return the criteria with the excluded values of a facet replaced."""
     facets = {name: item for name, item in get_value(criteria, "/exclude/or", {}).items() if name != facet}
     facets |= {facet: list(values)} if values else {}
     rest = {name: item for name, item in criteria.items() if name != "exclude"}

@@ -42,13 +42,13 @@ def _build_create_request(account: Account, edge: str, members: Body) -> Request
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity under the account; its key is its kind."""
+    """Build a step that creates one entity under the account. The step's key is the entity's kind."""
     request = _build_create_request(account, level.path, members)
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes one entity."""
+    """Build a step that changes one entity."""
     url, path = f"{meta.API_URL}/{{id}}", {"id": entity_id}
     request = Request("POST", url, path, body=dict(members), encoding="form_json", kind="write")
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=SUCCESS)
@@ -121,7 +121,7 @@ def _collect_region_warnings(
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign, ad set with the budget, creative where it is new, and ad; all paused."""
+    """Plan a campaign, an ad set with the budget, a new creative if there is one, and an ad, all paused."""
     targeting = build_targeting(brief)
     europe = is_in_europe(targeting)
     campaign = _build_auction_campaign(brief, targeting)
@@ -156,7 +156,7 @@ plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native parameters, paused unless they name a status."""
+    """Plan the creation of one entity from native parameters. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
     does = f"Create the {level.label} from native parameters, {'active' if create.is_active else 'paused'}."
@@ -167,12 +167,12 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native parameters of one entity changed; others stay as they are."""
+    """Plan a change of native parameters of one entity. Other parameters stay unchanged."""
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id)
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity deleted, with all below it."""
+    """Plan the deletion of one entity and of all entities below it."""
     does = f"Delete the {get_level(NETWORK, kind).label} {entity_id} and all below it; this cannot be undone."
     request = Request("DELETE", f"{meta.API_URL}/{{id}}", {"id": entity_id}, kind="write")
     step = Step(kind, kind, does, request, "delete", entity_id, expectations=SUCCESS)
@@ -197,7 +197,7 @@ def _edit_creative(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and creative of one entity in one write, compared with what it is now."""
+    """Plan one write that changes fields, targeting and creative of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from fetch_editable_entity(account, kind, entity_id)).native

@@ -49,7 +49,7 @@ Body = dict[str, Json]
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity. The URL of a link contains its campaign, which a binding may supply."""
+    """Build a step that creates one entity. The URL of a link contains its campaign, which a binding may supply."""
     path = "campaigns" if level is CAMPAIGN else "campaigns/{campaignId}/promotedLinks"
     slots = {name: value for name, value in members.items() if level is AD and name == "campaignId"}
     body = {name: value for name, value in members.items() if name not in slots}
@@ -58,7 +58,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of a campaign, or the status of a link.
+    """Build a step that changes members of a campaign, or the status of a link.
 
     Amplify reference, "PromotedLinks": the response to a new status has no body. Another request changes the content.
     """
@@ -71,7 +71,7 @@ def _build_update_step(account: Account, level: Level, entity_id: str, does: str
 
 
 def _build_content_step(entity_id: str, campaign: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes the content of a link."""
+    """Build a step that changes the content of a link."""
     # unverified: the headline is title in the request that changes it, though it is text in the link.
     renamed = {"title" if name == "text" else name: value for name, value in members.items()}
     path = "campaigns/{campaignId}/promotedLinks/"
@@ -141,7 +141,7 @@ def _collect_targeting_warnings(brief: CampaignBrief, targeting: Body) -> Iterat
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Budget, campaign and promoted link; campaign and link paused."""
+    """Plan a budget, a paused campaign and a paused promoted link."""
     places: list[str] = []
     for code in dict.fromkeys(brief.targeting.countries or ()):
         places += [(yield from fetch_country_id(NETWORK, code))]
@@ -180,7 +180,7 @@ def _check_native_create(level: Level, payload: Mapping[str, Json]) -> Iterator[
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members, paused unless they name a status."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     issues = _check_native_create(level, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -210,7 +210,7 @@ def _require_campaign_id(link: NativeEntity) -> str:
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity changed; others stay as they are."""
+    """Plan a change of native members of one entity. Other members stay unchanged."""
     level = get_level(NETWORK, kind)
     issues = lifecycle.check_native_update(NETWORK, level, payload, parent_id)
     raise_if_issues([*issues, *_check_flag(payload)])
@@ -226,7 +226,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One campaign archived. Raises InvalidInput for a promoted link, which cannot be deleted."""
+    """Plan the archiving of one campaign. Raises InvalidInput for a promoted link, which cannot be deleted."""
     if get_level(NETWORK, kind) is AD:
         raise invalid_input("kind", "not_supported", "Outbrain deletes no promoted links; pause it instead.")
     does = f"Archive the campaign {entity_id}: it is never deleted."
@@ -329,7 +329,7 @@ def _plan_link_edit(account: Account, entity_id: str, edit: Edit, now: datetime 
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and content of one entity, compared with the entity as it is now."""
+    """Plan a change of fields, targeting and content of one entity, after a read of the entity."""
     check_edit(NETWORK, kind, edit)
     eastern = evolve(account, timezone=outbrain.TIMEZONE)  # the time zone of all dates
     plan = _plan_link_edit if kind == AD.kind else _plan_campaign_edit

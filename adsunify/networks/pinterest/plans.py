@@ -43,14 +43,14 @@ def _build_write_request(account: Account, method: str, path: str, body: Json) -
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity; its key is its kind."""
+    """Build a step that creates one entity. The step's key is the entity's kind."""
     request = _build_write_request(account, "POST", level.path, [members])
     items = ItemBatch("/body", ID_OUTPUT, many=False)
     return Step(level.kind, level.kind, does, request, bindings=bindings, items=items)
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity."""
+    """Build a step that changes members of one entity."""
     ids = {"id": entity_id, **_get_account_member(account, level)}
     request = _build_write_request(account, "PATCH", level.path, [{**ids, **members}])
     items = ItemBatch("/body", ID_OUTPUT, sent="id", many=False)
@@ -129,7 +129,10 @@ def _build_keywords_step(account: Account, brief: CampaignBrief) -> Step:
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Pin where it is new, campaign with the budget, ad group, keywords and ad; all but pin and keywords paused."""
+    """Plan a new pin if there is one, a campaign with the budget, an ad group, keywords and an ad.
+
+    Campaign, ad group and ad are paused. Pins and keywords have no status.
+    """
     steps: list[Step] = []
     warnings: list[str] = []
     ad: Body = {"creative_type": pinterest.REGULAR, "name": brief.name, "status": pinterest.PAUSED}
@@ -174,7 +177,7 @@ def _check_same_ids(payload: Mapping[str, Json], ids: Mapping[str, str]) -> Iter
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity in native units; paused unless the payload says otherwise."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     owner = _get_account_member(account, level)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, _check_same_ids(payload, owner))
@@ -194,7 +197,7 @@ def _check_update_ids(ids: Mapping[str, str], payload: Mapping[str, Json]) -> It
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Changed members in native units."""
+    """Plan a change of native members of one entity."""
     ids = {"id": entity_id, **_get_account_member(account, get_level(NETWORK, kind))}
     changed = {name: value for name, value in payload.items() if name not in ("id", "ad_account_id")}
     issues = _check_update_ids(ids, payload)
@@ -202,7 +205,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity archived; only a draft can be deleted."""
+    """Plan the archiving of one entity, because Pinterest deletes only drafts."""
     current = yield from fetch_editable_entity(account, kind, entity_id)
     step = lifecycle.build_deletion_step(_build_update_step, account, get_level(NETWORK, kind), current)
     warnings = ("Pinterest deletes by archiving: what is archived does not serve again. Pins stay on their boards.",)
@@ -221,7 +224,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields and targeting of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from fetch_editable_entity(account, kind, entity_id)).native

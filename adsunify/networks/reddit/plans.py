@@ -40,14 +40,14 @@ Body = dict[str, Json]
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity under the account; its key is its kind."""
+    """Build a step that creates one entity under the account. The step's key is the entity's kind."""
     path = f"ad_accounts/{{account}}/{level.path}"
     request = reddit.build_write_request("POST", path, members, account=account.native_id)
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity. The response has to have the same ID."""
+    """Build a step that changes members of one entity. The response has to have the same ID."""
     id_ = reddit.ensure_valid_id(entity_id)
     request = reddit.build_write_request("PATCH", f"{level.path}/{{id}}", members, id=id_)
     same = (Expectation("/body/data/id", entity_id),)
@@ -98,7 +98,7 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign, ad group with the budget, and ad over the existing post; all paused."""
+    """Plan a campaign, an ad group with the budget, and an ad with the existing post, all paused."""
     does = "Create the ad group with budget, schedule, pixel and targeting, paused."
     ad = {"name": brief.name, STATUS_MEMBER: AD.initial_status, "post_id": brief.creative.existing_id}
     in_campaign, in_ad_group = bind_parent(AD_GROUP, "/body/data"), bind_parent(AD, "/body/data")
@@ -131,7 +131,7 @@ def _check_native_targeting(kind: Kind, payload: Mapping[str, Json]) -> Iterator
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members, paused unless they name a status."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, _check_native_targeting(kind, payload))
     does = f"Create the {level.label} from native members, {'active' if create.is_active else 'not serving'}."
@@ -142,7 +142,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity replaced, each as a whole."""
+    """Plan a change of native members of one entity. Each is replaced as a whole."""
     issues = _check_native_targeting(kind, payload)
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
@@ -172,7 +172,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and post of one entity in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields, targeting and post of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from fetch_editable_entity(account, kind, entity_id)).native

@@ -42,7 +42,7 @@ def _build_wrapped_write(level: Level, method: str, members: Body, parent: str |
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity under the parent that the members name or a binding supplies."""
+    """Build a step that creates one entity under the parent that the members name or a binding supplies."""
     parent = members.get(snap.PARENTS[level.kind][1])
     request = _build_wrapped_write(level, "POST", members, parent)
     items = _get_created_items(level)
@@ -72,7 +72,10 @@ def _build_child_update_step(
     *,
     removed: Sequence[str] = (),
 ) -> Step:
-    """A step that changes members of one entity. Ads API: a PUT takes the full object and resets missing members."""
+    """Build a step that changes members of one entity.
+
+    Ads API: a PUT takes the full object and resets missing members.
+    """
     at = f"/body/{level.path}"
     overlay = Overlay(
         snap.build_level_entity_request(level, entity_id),
@@ -154,7 +157,7 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign, ad squad with the budget, and ad over the existing creative; all paused."""
+    """Plan a campaign, an ad squad with the budget, and an ad with the existing creative, all paused."""
     creative_id = brief.creative.existing_id or ""
     ad_type, warnings = yield from fetch_ad_type(NETWORK, account, creative_id)
     campaign = {"ad_account_id": account.native_id, **_build_paused_campaign(brief)}
@@ -173,7 +176,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad squad, then campaign: an entity is activated after all below it."""
+    """Plan the activation of ad, ad squad and campaign. Each is activated after the entities below it."""
     parents = {"campaign": account.native_id, "adGroup": str(outputs["campaign"][ID_OUTPUT])}
     parents["ad"] = str(outputs["adGroup"][ID_OUTPUT])
 
@@ -185,7 +188,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
+    """Plan one write that sets one entity to active or paused."""
     level = get_level(NETWORK, kind)
     lifecycle.ensure_writable_status(NETWORK, level, status)
     parent = yield from _fetch_parent_id(account, level, entity_id)
@@ -204,7 +207,7 @@ def _check_account(account: Account, level: Level, payload: Mapping[str, Json]) 
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members, paused unless they name a status."""
+    """Plan the creation of one entity from native members. It is paused unless they name a status."""
     level = get_level(NETWORK, kind)
     issues = _check_account(account, level, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -217,7 +220,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity replaced, each as a whole; others stay as they are."""
+    """Plan a change of native members of one entity. Each is replaced as a whole; others stay unchanged."""
     level = get_level(NETWORK, kind)
     issues = lifecycle.check_native_update(NETWORK, level, payload, parent_id)
     raise_if_issues([*issues, *_check_account(account, level, payload)])
@@ -229,7 +232,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity deleted, with all below it."""
+    """Plan the deletion of one entity and of all entities below it."""
     level = get_level(NETWORK, kind)
     does = f"Delete the {level.label} {entity_id} and all below it; this cannot be undone."
     request = Request("DELETE", f"{snap.API_URL}/{level.path}/{{id}}", {"id": entity_id}, kind="write")
@@ -248,7 +251,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
+    """Plan one write that changes fields and targeting of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     current = yield from reads.fetch_editable_entity(account, kind, entity_id)

@@ -58,7 +58,7 @@ def _is_manual_ad(flow: tiktok.CreateFlow, level: Level) -> bool:
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity in the account's flow. API for Business: the create of an ad has no request_id."""
+    """Build a step that creates one entity in the account's flow. API for Business: the create of an ad has no mark."""
     flow = create_flow(account)
     request = tiktok.build_post_write_request(account, _build_path(flow, level, "create"), members)
     return Step(
@@ -79,7 +79,7 @@ def _get_flow_outputs(flow: tiktok.CreateFlow, level: Level) -> tuple[Output, ..
 def _build_flow_status_step(
     account: Account, flow: tiktok.CreateFlow, level: Level, native_id: str, does: str, native_status: str
 ) -> Step:
-    """A step that sets a status by the endpoint of the flow that created the entity."""
+    """Build a step that sets a status by the endpoint of the flow that created the entity."""
     member = _get_id_member(flow, level)
     body: Body = {f"{member}s": [native_id], "operation_status": native_status}
     if flow == tiktok.MANUAL_FLOW and level is AD_GROUP:
@@ -95,7 +95,7 @@ def _get_native_id(entity: ParsedEntity, level: Level) -> str:
 
 
 def _build_entity_update_step(account: Account, level: Level, entity: ParsedEntity, does: str, members: Body) -> Step:
-    """A step that changes members of one entity (of a manual ad, members of its creative)."""
+    """Build a step that changes members of one entity (of a manual ad, members of its creative)."""
     flow, native_id = get_entity_flow(entity), _get_native_id(entity, level)
     body: Body = {_get_id_member(flow, level): native_id, **members}
     if _is_manual_ad(flow, level):
@@ -240,7 +240,7 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign, ad group with budget, schedule and targeting, and one video ad; all paused."""
+    """Plan a campaign, an ad group with budget, schedule and targeting, and one video ad, all paused."""
     lookups = yield from fetch_brief_lookups(NETWORK, account, brief)
     flow = create_flow(account)
     flow_name = "manual flow" if flow == tiktok.MANUAL_FLOW else "Upgraded Smart+ flow"
@@ -263,7 +263,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, ad group, campaign, in the flow that created them."""
+    """Plan the activation of ad, ad group and campaign, in the flow that created them."""
     is_smart = f"{tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW]}/" in source.get_step("campaign").request.url
     flow = tiktok.SMART_PLUS_FLOW if is_smart else tiktok.MANUAL_FLOW
 
@@ -275,7 +275,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused, in the flow that created it."""
+    """Plan one write that sets one entity to active or paused, in the flow that created it."""
     level = get_level(NETWORK, kind)
     lifecycle.ensure_writable_status(NETWORK, level, status)
     entity = yield from fetch_entity(account, kind, entity_id)
@@ -297,7 +297,7 @@ def _check_payload(account: Account, payload: Mapping[str, Json]) -> Iterator[Is
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native parameters in the account's create flow, paused unless they name a status."""
+    """Plan the creation of one entity in the account's create flow. It is paused unless the payload says otherwise."""
     level, flow = get_level(NETWORK, kind), create_flow(account)
     issues = _check_payload(account, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -326,7 +326,7 @@ def _check_update(
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native parameters of one entity changed; others stay as they are."""
+    """Plan a change of native parameters of one entity. Other parameters stay unchanged."""
     level = get_level(NETWORK, kind)
     raise_if_issues(_check_update(account, level, payload, parent_id))
     entity = yield from fetch_entity(account, kind, entity_id)
@@ -345,7 +345,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity deleted, with all below it: a change of status."""
+    """Plan the deletion of one entity and of all entities below it, by a change of status."""
     level = get_level(NETWORK, kind)
     entity = yield from fetch_entity(account, kind, entity_id)
     does = f"Delete the {level.label} {entity_id} and all below it; this cannot be undone."
@@ -389,7 +389,7 @@ def _edit_targeting(kind: Kind, entity: ParsedEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and creative of one entity in one write, compared with what it is now."""
+    """Plan one write that changes fields, targeting and creative of one entity, after a read of the entity."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = yield from fetch_editable_entity(account, kind, entity_id)

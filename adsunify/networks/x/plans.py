@@ -58,7 +58,7 @@ QueryParameters = dict[str, str]
 def _build_create_step(
     account: Account, level: Level, does: str, members: Mapping[str, Json], *bindings: Binding
 ) -> Step:
-    """A step that creates one entity. The response to posts is a list of their number."""
+    """Build a step that creates one entity. The response to promoted posts is a list with one row for each post."""
     url = f"/accounts/{{account}}/{level.path}"
     request = x.build_request("POST", url, members, nature="write", account=account.native_id)
     outputs = CREATED_OUTPUTS
@@ -83,7 +83,7 @@ def _build_query_write(
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes the named parameters of one entity."""
+    """Build a step that changes the named parameters of one entity."""
     request = _build_query_write(account, level, "PUT", entity_id, members)
     same = (Expectation("/body/data/id", entity_id),)
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
@@ -136,7 +136,7 @@ def _build_line_item(account: Account, brief: CampaignBrief) -> QueryParameters:
 
 
 def _build_targeting_step(account: Account, criteria: Sequence[Criterion]) -> Step:
-    """A step that creates all criteria of the new line item in one batch."""
+    """Build a step that creates all criteria of the new line item in one batch."""
     request = _build_batch_request(account, [build_create_operation(None, criterion) for criterion in criteria])
     bindings = tuple(
         Binding(f"/body/{position}/params/line_item_id", LINE_ITEM.kind, ID_OUTPUT) for position in range(len(criteria))
@@ -162,7 +162,7 @@ def _collect_criteria_warnings(
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign and line item, paused, then targeting, then the post, so that the post never serves untargeted."""
+    """Plan a campaign and a line item, both paused, then the targeting, and last the post, so it is always targeted."""
     places = yield from fetch_country_ids(NETWORK, brief.targeting.countries or ())
     criteria = build_targeting_criteria(brief, places)
     does = f"Create the campaign {brief.name} with its budget, paused."
@@ -190,7 +190,7 @@ plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One campaign or line item set active or paused."""
+    """Plan one write that sets one campaign or line item to active or paused."""
     if kind == PROMOTED_POST.kind:
         reason = "promoted posts have no settable status: pause the line item or delete the promoted post"
         raise invalid_input("status", "not_supported", f"X: {reason}.")
@@ -223,7 +223,10 @@ def _check_create_query(level: Level, query: Mapping[str, str]) -> Iterator[Issu
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native parameters. Without a status it is paused, except for a promoted post."""
+    """Plan the creation of one entity from native parameters.
+
+    Without a status it is paused, except for a promoted post, which cannot be paused.
+    """
     level = get_level(NETWORK, kind)
     query, issues = _format_parameters(payload, level.payload.create)
     issues += _check_create_query(level, query)
@@ -239,7 +242,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native parameters of one entity changed; others stay as they are."""
+    """Plan a change of native parameters of one entity. Other parameters stay unchanged."""
     level = get_level(NETWORK, kind)
     if level is PROMOTED_POST:
         raise invalid_input("kind", "not_supported", "X cannot change a promoted post: delete it and promote another.")
@@ -249,7 +252,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """One entity deleted for good. X hides the entities below it and does not delete them."""
+    """Plan the permanent deletion of one entity. X hides the entities below it and does not delete them."""
     level = get_level(NETWORK, kind)
     does = f"Delete the {level.label} {entity_id} for good."
     request = _build_query_write(account, level, "DELETE", entity_id, {})
@@ -290,7 +293,7 @@ def _build_criteria_steps(account: Account, entity_id: str, diff: CriteriaDiff) 
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields of one entity in one write; the targeting of a line item in one batch."""
+    """Plan one write for the fields of an entity, and one batch for the targeting of a line item."""
     check_edit(NETWORK, kind, edit)
     issues: list[Issue] = []
     entity = (yield from reads.fetch_entity(account, kind, entity_id)).native
