@@ -81,11 +81,11 @@ class Amazon:
     async def call(
         self, method: str, path: str, body: Any = None, *, host: str = NA, profile: str | None = SELLER, **headers: str
     ) -> httpx.Response:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        header_fields = {name.replace("_", "-"): value for name, value in headers.items()}
         if profile is not None:
-            named["Amazon-Advertising-API-Scope"] = profile
+            header_fields["Amazon-Advertising-API-Scope"] = profile
         content = None if body is None else body if isinstance(body, str) else json.dumps(body)
-        return await self.http.request(method, f"/{host}{path}", content=content, headers=named)
+        return await self.http.request(method, f"/{host}{path}", content=content, headers=header_fields)
 
     async def call_sp(
         self,

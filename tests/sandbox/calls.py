@@ -34,9 +34,9 @@ async def give_consent(web: httpx.AsyncClient, page: str, parameters: Mapping[st
     action = re.search('action="([^"]*)"', page_answer.text)
     assert page_answer.status_code == 200, page_answer.text
     assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    assert pressed.status_code == 302
-    callback = dict(parse_qsl(urlsplit(pressed.headers["Location"]).query))
+    redirect = await web.post(action[1].replace("&amp;", "&"))
+    assert redirect.status_code == 302
+    callback = dict(parse_qsl(urlsplit(redirect.headers["Location"]).query))
     assert callback["state"] == parameters["state"]
     return callback
 

@@ -86,11 +86,11 @@ async def get_code(web: httpx.AsyncClient, **more: str) -> str:
     path = f"{ACCOUNTS_HOST}/o/oauth2/v2/auth?{urlencode({**CONSENT, **more})}"
     page = await web.get(path)
     assert page.status_code == 200, page.text
-    allowed = await web.post(path)
-    assert allowed.status_code == 302
-    back = parse_qs(urlsplit(allowed.headers["Location"]).query)
-    assert back["state"] == ["s1"]
-    return back["code"][0]
+    redirect = await web.post(path)
+    assert redirect.status_code == 302
+    callback = parse_qs(urlsplit(redirect.headers["Location"]).query)
+    assert callback["state"] == ["s1"]
+    return callback["code"][0]
 
 
 async def redeem_code(web: httpx.AsyncClient, **more: str) -> httpx.Response:

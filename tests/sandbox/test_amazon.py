@@ -103,8 +103,8 @@ async def test_profiles_stand_at_the_host_of_their_region(amazon: Amazon) -> Non
     for host, expected_profile in expected.items():
         answer = await amazon.call("GET", "/v2/profiles?profileTypeFilter=seller,vendor", host=host, profile=None)
         [profile] = answer.json()
-        named = (profile["profileId"], profile["countryCode"], profile["currencyCode"], profile["timezone"])
-        assert (*named, profile["accountInfo"]["type"]) == expected_profile
+        facts = (profile["profileId"], profile["countryCode"], profile["currencyCode"], profile["timezone"])
+        assert (*facts, profile["accountInfo"]["type"]) == expected_profile
         assert ("name" in profile["accountInfo"]) == (host != FE)
         assert ("validPaymentMethod" in profile["accountInfo"]) == (host == EU)
         by_id = await amazon.call("GET", f"/v2/profiles/{expected_profile[0]}", host=host, profile=None)

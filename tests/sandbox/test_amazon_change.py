@@ -110,8 +110,8 @@ async def test_delete_archives_for_good(amazon: Amazon, campaign: str, parents: 
     assert (await amazon.read_entity("keywords", keyword))["state"] == "ARCHIVED"
     states = {"stateFilter": {"include": ["ENABLED", "PAUSED"]}, "keywordIdFilter": {"include": [keyword]}}
     assert (await amazon.list_entities("keywords", states))["keywords"] == []
-    back = await amazon.get_refusal("PUT", "keywords", {"keywordId": keyword, "state": "ENABLED"})
-    assert back[:2] == ("entityStateError", "ARCHIVED_ENTITY_CANNOT_BE_MODIFIED")
+    refusal = await amazon.get_refusal("PUT", "keywords", {"keywordId": keyword, "state": "ENABLED"})
+    assert refusal[:2] == ("entityStateError", "ARCHIVED_ENTITY_CANNOT_BE_MODIFIED")
     assert await amazon.create_entity("keywords", {**parents, **KEYWORD})  # the text is free again
 
     gone = await amazon.call_sp("POST", "/sp/campaigns/delete", {"campaignIdFilter": {"include": [campaign]}})

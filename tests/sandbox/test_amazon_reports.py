@@ -119,11 +119,11 @@ async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None
     looks = [(await amazon.call("GET", f"/reporting/reports/{job}")).json() for _ in range(4)]
     assert [look["status"] for look in looks] == ["PENDING", "PROCESSING", "COMPLETED", "COMPLETED"]
     assert [look["url"] is None for look in looks] == [True, True, False, False]
-    done = looks[2]
-    assert urlsplit(done["url"]).scheme == "https"
-    assert urlsplit(done["url"]).hostname not in (NA, EU, FE)
-    content = (await amazon.download(done["url"])).content
-    assert len(content) == done["fileSize"]
+    finished_report = looks[2]
+    assert urlsplit(finished_report["url"]).scheme == "https"
+    assert urlsplit(finished_report["url"]).hostname not in (NA, EU, FE)
+    content = (await amazon.download(finished_report["url"])).content
+    assert len(content) == finished_report["fileSize"]
     rows = unpack_rows(content)
     assert [row["date"] for row in rows] == [f"2026-11-{day:02}" for day in range(1, 16)]
     for row in rows:
@@ -133,12 +133,12 @@ async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None
         assert 0 < row["cost"] <= 50
     assert await amazon.list_writes() == []  # a report is no write
 
-    refused = await amazon.download(done["url"], Authorization=amazon.http.headers["Authorization"])
+    refused = await amazon.download(finished_report["url"], Authorization=amazon.http.headers["Authorization"])
     assert (refused.status_code, b"Error" in refused.content) == (400, True)
-    assert (await amazon.download(done["url"].replace("Signature=", "Signature=0"))).status_code == 403
-    assert (await amazon.download(done["url"].partition("?")[0])).status_code == 403
-    clock.instant = datetime.fromisoformat(done["urlExpiresAt"])
-    assert (await amazon.download(done["url"])).status_code == 403
+    assert (await amazon.download(finished_report["url"].replace("Signature=", "Signature=0"))).status_code == 403
+    assert (await amazon.download(finished_report["url"].partition("?")[0])).status_code == 403
+    clock.instant = datetime.fromisoformat(finished_report["urlExpiresAt"])
+    assert (await amazon.download(finished_report["url"])).status_code == 403
     await log_in(amazon)
     fresh = (await amazon.call("GET", f"/reporting/reports/{job}")).json()["url"]
     assert (await amazon.download(fresh)).content == content
@@ -278,8 +278,8 @@ async def test_each_level_adds_up_to_the_account(amazon: Amazon, campaign: str, 
     """With a campaign whose ad groups have one and two ads, and one ad that is paused."""
     ads = {}
     for products in (["B1"], ["B2", "B3", "B4"]):
-        named = {**AD_GROUP, "name": products[0], "campaignId": campaign}
-        keys = {"campaignId": campaign, "adGroupId": await amazon.create_entity("adGroups", named)}
+        ad_group = {**AD_GROUP, "name": products[0], "campaignId": campaign}
+        keys = {"campaignId": campaign, "adGroupId": await amazon.create_entity("adGroups", ad_group)}
         for number, sku in enumerate(products):
             state = "PAUSED" if number == 2 else "ENABLED"
             ads[int(await amazon.create_entity("productAds", {**keys, "state": state, "sku": sku}))] = int(

@@ -259,8 +259,8 @@ async def test_updates_that_are_refused(web: httpx.AsyncClient, word: str, chang
 
 async def test_an_update_changes_what_it_gives(web: httpx.AsyncClient) -> None:
     example = await create_example(web)
-    changed = await get_result(web, "PUT", f"campaigns/{example['campaigns']}", {"dailyBudget": make_amount("50.00")})
-    assert (changed["dailyBudget"], changed["name"]) == (make_amount("50.00"), "Brief name")
+    campaign = await get_result(web, "PUT", f"campaigns/{example['campaigns']}", {"dailyBudget": make_amount("50.00")})
+    assert (campaign["dailyBudget"], campaign["name"]) == (make_amount("50.00"), "Brief name")
 
 
 async def test_a_delete_takes_what_is_below(web: httpx.AsyncClient) -> None:

@@ -128,12 +128,12 @@ async def test_pages(web: httpx.AsyncClient) -> None:
     assert (first["first_id"], first["last_id"]) == (ids[0], ids[19])
     second = await read(web, "campaigns", {"after": first["last_id"], "limit": 500})
     assert ([row["id"] for row in second["data"]], second["has_more"]) == (ids[20:], False)
-    back = await read(web, "campaigns", {"before": ids[20], "limit": 3})
-    assert ([row["id"] for row in back["data"]], back["has_more"]) == (ids[17:20], True)
+    previous_page = await read(web, "campaigns", {"before": ids[20], "limit": 3})
+    assert ([row["id"] for row in previous_page["data"]], previous_page["has_more"]) == (ids[17:20], True)
     newest = await read(web, "campaigns", {"order": "desc", "limit": 1})
     assert newest["data"][0]["id"] == ids[-1]
-    named = await read(web, "campaigns", {"name": "CAMPAIGN 7"})
-    assert [row["name"] for row in named["data"]] == ["Campaign 7"]
+    matches = await read(web, "campaigns", {"name": "CAMPAIGN 7"})
+    assert [row["name"] for row in matches["data"]] == ["Campaign 7"]
     assert await read(web, "ad_groups", {"campaign_id": ids[-1]}) == {
         "object": "list", "data": [], "first_id": None, "last_id": None, "has_more": False,
     }  # fmt: skip

@@ -525,14 +525,14 @@ async def give_consent(web: httpx.AsyncClient) -> dict[str, str]:
     assert len(re.findall("<button|<input", page.text)) == 1
     action = re.search('action="([^"]*)"', page.text)
     assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    assert pressed.status_code == 302
-    target = urlsplit(pressed.headers["Location"])
-    answered = parse_qs(target.query)
-    assert (target.netloc, answered["a"], answered["state"]) == ("app.example", ["1"], ["s&1"])
+    redirect = await web.post(action[1].replace("&amp;", "&"))
+    assert redirect.status_code == 302
+    target = urlsplit(redirect.headers["Location"])
+    callback = parse_qs(target.query)
+    assert (target.netloc, callback["a"], callback["state"]) == ("app.example", ["1"], ["s&1"])
     return {
         "grant_type": "authorization_code",
-        "code": answered["code"][0],
+        "code": callback["code"][0],
         "redirect_uri": CONSENT["redirect_uri"],
         "code_verifier": VERIFIER,
         **APP,

@@ -101,8 +101,10 @@ async def test_pages_follow_a_cursor(web: httpx.AsyncClient) -> None:
         listed_ids += [str(row["id"]) for row in page["elements"]]
         token = page.get("metadata", {}).get("nextPageToken")
     assert listed_ids == [*group_ids, "60518121035"]
-    named = await read(web, f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&search=(name:(values:List(Group%203)))")
-    assert [row["name"] for row in named["elements"]] == ["Group 3"]
+    groups = await read(
+        web, f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&search=(name:(values:List(Group%203)))"
+    )
+    assert [row["name"] for row in groups["elements"]] == ["Group 3"]
     read_refusal(await web.get(build_url("adCampaignGroups?q=search&pageSize=10")), 400, "MISSING_FIELD")
 
 

@@ -159,8 +159,8 @@ async def test_paging(web: httpx.AsyncClient) -> None:
     assert "next" not in second["paging"]
     third = await read(web, "me/adaccounts", limit=3, after=second["paging"]["cursors"]["after"])
     assert third == {"data": []}
-    back = await read(web, "me/adaccounts", limit=3, before=second["paging"]["cursors"]["before"])
-    assert back["data"] == first["data"]
+    previous_page = await read(web, "me/adaccounts", limit=3, before=second["paging"]["cursors"]["before"])
+    assert previous_page["data"] == first["data"]
     for query in ({"after": "nonsense"}, {"after": "e30"}, {"limit": "0"}, {"limit": "x"}):
         assert (await web.get(f"{GRAPH}/me/adaccounts", params=query)).json()["error"]["code"] == 100
 

@@ -102,8 +102,12 @@ STATUSES["ad"] += STATUSES["adset"]
 
 
 def make_filters(level: str, *ids: str, statuses: list[str] | None = None) -> list[dict[str, Any]]:
-    named = {"id": list(ids), "effective_status": STATUSES[level] if statuses is None else statuses}
-    return [{"field": f"{level}.{name}", "operator": "IN", "value": value} for name, value in named.items() if value]
+    values_by_member = {"id": list(ids), "effective_status": STATUSES[level] if statuses is None else statuses}
+    return [
+        {"field": f"{level}.{name}", "operator": "IN", "value": value}
+        for name, value in values_by_member.items()
+        if value
+    ]
 
 
 async def read_report(web: httpx.AsyncClient, level: str, **more: Any) -> list[dict[str, Any]]:

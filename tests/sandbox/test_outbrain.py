@@ -34,21 +34,25 @@ from tests.sandbox.outbrain_calls import (
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    ids = await create_example(web)
-    assert await list_writes(web) == [("POST", kind, native_id) for kind, native_id in ids.items()]
-    assert {len(native_id) for native_id in ids.values()} == {34}
-    campaign = await read(web, f"campaigns/{ids['campaign']}")
-    assert (campaign["marketerId"], campaign["budget"]["id"], campaign["enabled"]) == (NEW_YORK, ids["budget"], False)
+    example = await create_example(web)
+    assert await list_writes(web) == [("POST", kind, native_id) for kind, native_id in example.items()]
+    assert {len(native_id) for native_id in example.values()} == {34}
+    campaign = await read(web, f"campaigns/{example['campaign']}")
+    assert (campaign["marketerId"], campaign["budget"]["id"], campaign["enabled"]) == (
+        NEW_YORK,
+        example["budget"],
+        False,
+    )
     assert campaign["liveStatus"]["onAirReason"] == "CAMPAIGN_DISABLED"
     assert (campaign["budget"]["currency"], campaign["budget"]["shared"]) == ("USD", False)
-    enabled = await send(web, "PUT", f"promotedLinks/{ids['promotedLink']}", {"enabled": True})
+    enabled = await send(web, "PUT", f"promotedLinks/{example['promotedLink']}", {"enabled": True})
     assert (enabled.status_code, enabled.content) == (200, b"")
-    campaign = read_data(await send(web, "PUT", f"campaigns/{ids['campaign']}", {"enabled": True}))
+    campaign = read_data(await send(web, "PUT", f"campaigns/{example['campaign']}", {"enabled": True}))
     assert campaign["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
     clock.instant += timedelta(days=163)  # 3 May 2027, 8 in the morning
     await log_in(web)
-    assert (await read(web, f"campaigns/{ids['campaign']}"))["liveStatus"]["campaignOnAir"] is True
-    promoted_link = await read(web, f"promotedLinks/{ids['promotedLink']}")
+    assert (await read(web, f"campaigns/{example['campaign']}"))["liveStatus"]["campaignOnAir"] is True
+    promoted_link = await read(web, f"promotedLinks/{example['promotedLink']}")
     assert (promoted_link["approvalStatus"]["status"], promoted_link["onAirStatus"]["onAir"]) == ("Approved", True)
     assert promoted_link["text"] == "Ten ways to sleep better"
 
@@ -298,8 +302,8 @@ async def test_what_a_report_leaves_out_by_itself(web: httpx.AsyncClient) -> Non
 async def test_pages_and_orders_of_a_report(web: httpx.AsyncClient) -> None:
     last = await read_report(web, limit="2", offset="20")
     assert [row["metadata"]["fromDate"] for row in last["results"]] == ["2026-11-21"]
-    back = await read_report(web, sort="-fromDate", limit="1")
-    assert back["results"] == last["results"]
+    descending = await read_report(web, sort="-fromDate", limit="1")
+    assert descending["results"] == last["results"]
     months = await read_report(web, breakdown="monthly", **{"from": "2026-09-15"})
     assert [row["metadata"]["fromDate"] for row in months["results"]] == ["2026-09-15", "2026-10-01", "2026-11-01"]
     assert (await read_report(web, includeVideoStats="true"))["results"][0]["metrics"]["videoPlays"] > 0
@@ -332,8 +336,8 @@ async def test_reports_of_parts(web: httpx.AsyncClient) -> None:
     assert len(rows) == 2
     alone = await read_report(web, campaignId=rows[0]["campaignId"])
     assert alone["results"] == rows[0]["results"][::-1]
-    ids = await create_example(web)
-    assert (await read_report(web, budgetId=ids["budget"]))["totalResults"] == 0
+    example = await create_example(web)
+    assert (await read_report(web, budgetId=example["budget"]))["totalResults"] == 0
 
 
 # Faults

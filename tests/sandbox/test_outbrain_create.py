@@ -133,8 +133,8 @@ async def test_the_start_of_a_budget_that_runs(web: httpx.AsyncClient, clock: Cl
 
 
 async def test_deleting_a_budget(web: httpx.AsyncClient) -> None:
-    ids = await create_example(web)
-    read_refusal(await web.delete(f"{BASE}/budgets/{ids['budget']}"))
+    example = await create_example(web)
+    read_refusal(await web.delete(f"{BASE}/budgets/{example['budget']}"))
     alone = await create_budget(web, name="Alone")
     assert (await web.delete(f"{BASE}/budgets/{alone}")).status_code == 200
     read_refusal(await web.get(f"{BASE}/budgets/{alone}"), 404)
@@ -205,8 +205,8 @@ async def test_yen_have_no_fractions(web: httpx.AsyncClient) -> None:
 
 async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
     native_id = await create_campaign(web)
-    changed = {"targeting": {"platform": ["MOBILE"], "excludedLocations": []}}
-    read_data(await send(web, "PUT", f"campaigns/{native_id}", changed))
+    change = {"targeting": {"platform": ["MOBILE"], "excludedLocations": []}}
+    read_data(await send(web, "PUT", f"campaigns/{native_id}", change))
     campaign = await read(web, f"campaigns/{native_id}", extraFields="Locations,PlatformTargeting")
     assert campaign["targeting"] == {"platform": ["MOBILE"], "locationsVersion": "V1"}
     assert (campaign["name"], campaign["cpc"]) == ("Brief name", 0.42)
@@ -257,21 +257,21 @@ async def test_a_link_below_nothing(web: httpx.AsyncClient) -> None:
 
 
 async def test_content_is_edited_while_pending(web: httpx.AsyncClient, clock: Clock) -> None:
-    ids = await create_example(web)
-    path = f"campaigns/{ids['campaign']}/promotedLinks/"
-    change = {"id": ids["promotedLink"], "title": "Better sleep", "sectionName": "Shop",
+    example = await create_example(web)
+    path = f"campaigns/{example['campaign']}/promotedLinks/"
+    change = {"id": example["promotedLink"], "title": "Better sleep", "sectionName": "Shop",
               "imageMetadata": {"id": "a1"}}  # fmt: skip
     (row,) = read_data(await send(web, "PUT", path, [change]))
     assert (row["operationStatus"]["status"], row["text"]) == ("Success", "Better sleep")
     for wrong in ({"text": "Other"}, {"url": "https://other.example/"}, {"cpc": 1}):
-        (row,) = read_data(await send(web, "PUT", path, [{"id": ids["promotedLink"], **wrong}]))
+        (row,) = read_data(await send(web, "PUT", path, [{"id": example["promotedLink"], **wrong}]))
         assert row["operationStatus"]["status"] == "Failure"
     clock.instant += timedelta(hours=1)
     (row,) = read_data(await send(web, "PUT", path, [change]))
     assert row["operationStatus"] == {
         "status": "Failure", "reason": ["only a pending promoted link can be edited"],
     }  # fmt: skip
-    (row,) = read_data(await send(web, "PUT", path, [{"id": ids["promotedLink"], "enabled": True}]))
+    (row,) = read_data(await send(web, "PUT", path, [{"id": example["promotedLink"], "enabled": True}]))
     assert row["enabled"] is True
     read_refusal(await send(web, "PUT", path[:-1], [change]), 405)
 

@@ -109,11 +109,13 @@ async def test_named_campaigns_and_pages(web: httpx.AsyncClient, clock: Clock) -
     every = (await read_report(web, "campaigns/periodic", **EVERY))["campaignResults"]
     ids = [entry["campaignId"] for entry in every]
     paused = next(native_id for native_id in ids[::-1] if native_id != campaign_id)
-    named = await read_report(web, "campaigns/periodic", campaignId=f"{paused}, {campaign_id}", limit="4", offset="4")
-    assert [(entry["campaignId"], entry["totalResults"]) for entry in named["campaignResults"]] == [
+    campaigns = await read_report(
+        web, "campaigns/periodic", campaignId=f"{paused}, {campaign_id}", limit="4", offset="4"
+    )
+    assert [(entry["campaignId"], entry["totalResults"]) for entry in campaigns["campaignResults"]] == [
         (paused, 7), (campaign_id, 7),
     ]  # fmt: skip
-    days = [row["metadata"]["fromDate"] for row in named["campaignResults"][0]["results"]]
+    days = [row["metadata"]["fromDate"] for row in campaigns["campaignResults"][0]["results"]]
     assert days == ["2026-11-24", "2026-11-23", "2026-11-22"]
     assert await read_report(web, "campaigns/periodic", limit="4", offset="8") == {
         "campaignResults": [],

@@ -42,8 +42,8 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     ):
         entity = await read(web, f"ad_accounts/{NEW_YORK}/{path}/{example[kind]}")
         assert (entity["status"], entity["summary_status"]) == ("PAUSED", "PAUSED")
-        changed = read_data(await patch(web, path, [{"id": example[kind], **body, "status": "ACTIVE"}]))
-        assert (changed["id"], changed["status"]) == (example[kind], "ACTIVE")
+        activated = read_data(await patch(web, path, [{"id": example[kind], **body, "status": "ACTIVE"}]))
+        assert (activated["id"], activated["status"]) == (example[kind], "ACTIVE")
     campaign = await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{example['campaign']}")
     assert campaign["summary_status"] == "NOT_STARTED"
     assert campaign["lifetime_spend_cap"] is None

@@ -50,10 +50,10 @@ async def fetch_report_file(web: httpx.AsyncClient, account: str = NEW_YORK, **c
     assert (job["report_status"], job["message"]) == ("IN_PROGRESS", None)
     path = f"ad_accounts/{account}/reports"
     assert await read(web, path, token=job["token"]) == {"report_status": "IN_PROGRESS", "url": None, "size": None}
-    done = await read(web, path, token=job["token"])
-    assert done["report_status"] == "FINISHED"
-    file = await download(web, done["url"])
-    assert len(file.content) == done["size"]
+    finished_job = await read(web, path, token=job["token"])
+    assert finished_job["report_status"] == "FINISHED"
+    file = await download(web, finished_job["url"])
+    assert len(file.content) == finished_job["size"]
     return file
 
 

@@ -47,8 +47,8 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     ad = (await read(web, f"ads/{example['ads']}"))["data"]
     assert (ad["campaign_id"], ad["effective_status"]) == (example["campaigns"], "PAUSED")
     for word in reversed(kinds):
-        changed = await patch_entity(web, word, example[word], configured_status="ACTIVE")
-        assert (changed["id"], changed["configured_status"]) == (example[word], "ACTIVE")
+        entity = await patch_entity(web, word, example[word], configured_status="ACTIVE")
+        assert (entity["id"], entity["configured_status"]) == (example[word], "ACTIVE")
     assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "PENDING_APPROVAL"
     clock.instant += timedelta(minutes=2)
     assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "ACTIVE"

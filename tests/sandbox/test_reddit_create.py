@@ -192,9 +192,9 @@ async def test_a_post_that_is_still_processed(web: httpx.AsyncClient) -> None:
 
 async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
     example = await create_example(web)
-    changed = await patch_entity(web, "ad_groups", example["ad_groups"], targeting={"geolocations": ["CA:6167865"]})
-    assert changed["targeting"] == {"geolocations": ["CA:6167865"]}
-    assert (changed["goal_value"], changed["name"]) == (25500000, "Autumn launch")
+    ad_group = await patch_entity(web, "ad_groups", example["ad_groups"], targeting={"geolocations": ["CA:6167865"]})
+    assert ad_group["targeting"] == {"geolocations": ["CA:6167865"]}
+    assert (ad_group["goal_value"], ad_group["name"]) == (25500000, "Autumn launch")
     cleared = await patch_entity(web, "ad_groups", example["ad_groups"], end_time=None)
     assert cleared["end_time"] is None
     capped = await patch_entity(web, "campaigns", example["campaigns"], spend_cap=900000000, name="Another")

@@ -45,8 +45,8 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     }
     for word, path in parents.items():
         body = {**await read_writable_members(web, word, example[word]), "status": "ACTIVE"}
-        changed = read_data(await write(web, "PUT", path, word, body))
-        assert (changed["id"], changed["status"]) == (example[word], "ACTIVE")
+        entity = read_data(await write(web, "PUT", path, word, body))
+        assert (entity["id"], entity["status"]) == (example[word], "ACTIVE")
     squad = await read_entity(web, "adsquads", example["adsquads"], return_placement_v2="true")
     assert squad["delivery_constraint"] == "LIFETIME_BUDGET"
     assert squad["child_ad_type"] == "REMOTE_WEBPAGE"

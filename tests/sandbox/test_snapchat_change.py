@@ -119,10 +119,10 @@ async def test_puts_that_are_refused(web: httpx.AsyncClient, word: str, change: 
 
 async def test_bidding_can_change_together(web: httpx.AsyncClient) -> None:
     native_id = await create_ad_squad(web)
-    changed = read_data(await put_entity(web, "adsquads", native_id, bid_strategy="AUTO_BID", bid_micro=NOTHING))
-    assert "bid_micro" not in changed
-    changed = read_data(await put_entity(web, "adsquads", native_id, bid_strategy="TARGET_COST", bid_micro=3000000))
-    assert (changed["bid_strategy"], changed["bid_micro"]) == ("TARGET_COST", 3000000)
+    squad = read_data(await put_entity(web, "adsquads", native_id, bid_strategy="AUTO_BID", bid_micro=NOTHING))
+    assert "bid_micro" not in squad
+    squad = read_data(await put_entity(web, "adsquads", native_id, bid_strategy="TARGET_COST", bid_micro=3000000))
+    assert (squad["bid_strategy"], squad["bid_micro"]) == ("TARGET_COST", 3000000)
 
 
 async def test_the_path_names_the_parent(web: httpx.AsyncClient) -> None:

@@ -240,7 +240,7 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
 
 
 async def test_the_stats_of_an_entity_that_are_refused(web: httpx.AsyncClient) -> None:
-    entities = await create_example(web)
+    example = await create_example(web)
     for word, change, status, code in (
         ("campaigns", {"breakdown": "campaign"}, 400, "E1008"),
         ("adsquads", {"breakdown": "adsquad"}, 400, "E1008"),
@@ -250,5 +250,5 @@ async def test_the_stats_of_an_entity_that_are_refused(web: httpx.AsyncClient) -
         ("ads", {"async": "true", "async_format": "json"}, 400, "E1008"),
     ):
         query = {**NO_BREAKDOWN, **change}
-        read_refusal(await web.get(f"{V1}/{word}/{entities[word]}/stats", params=query), status, code)
-    read_refusal(await web.get(f"{V1}/ads/{entities['campaigns']}/stats", params=NO_BREAKDOWN), 404, "E1103")
+        read_refusal(await web.get(f"{V1}/{word}/{example[word]}/stats", params=query), status, code)
+    read_refusal(await web.get(f"{V1}/ads/{example['campaigns']}/stats", params=NO_BREAKDOWN), 404, "E1103")

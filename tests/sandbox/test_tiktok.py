@@ -291,9 +291,9 @@ async def test_switches_are_all_or_none_unless_partial_success_is_allowed(web: h
     read_refusal(await set_status(web, "adgroup", "ENABLE", group, "999"), 40007, "adgroup_ids.1")
     read_refusal(await set_status(web, "ad", "ENABLE", ad, "999"), 40007, "ad_ids.1")
     assert await list_writes(web) == before
-    done = read_data(await set_status(web, "adgroup", "ENABLE", "999", group, allow_partial_success=True))
-    assert done["adgroup_ids"] == [group]
-    assert [row["adgroup_id"] for row in done["error_list"]] == ["999"]
+    data = read_data(await set_status(web, "adgroup", "ENABLE", "999", group, allow_partial_success=True))
+    assert data["adgroup_ids"] == [group]
+    assert [row["adgroup_id"] for row in data["error_list"]] == ["999"]
     for ids, status in (((), "ENABLE"), (("1",) * 21, "ENABLE"), ((ad,), "FROZEN"), ((ad,), "PAUSED")):
         read_refusal(await set_status(web, "ad", status, *ids), 40002)
     read_refusal(await set_status(web, "ad", "ENABLE", ad, allow_partial_success=True), 40002, "allow_partial_success")
@@ -325,8 +325,8 @@ async def test_told_partial_fails_the_last(web: httpx.AsyncClient) -> None:
     campaign, group, ad = await create_example(web)
     before = await list_writes(web)
     await inject_fault(web, "partial", times=3)
-    done = read_data(await set_status(web, "adgroup", "ENABLE", group))
-    assert (done["adgroup_ids"], done["error_list"][0]["adgroup_id"]) == ([], group)
+    data = read_data(await set_status(web, "adgroup", "ENABLE", group))
+    assert (data["adgroup_ids"], data["error_list"][0]["adgroup_id"]) == ([], group)
     for kind, entity in (("ad", ad), ("campaign", campaign)):
         body = (await set_status(web, kind, "ENABLE", entity)).json()
         assert (body["code"], body["data"][f"{kind}_ids"]) == (20001, [])

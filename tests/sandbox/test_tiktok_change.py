@@ -134,10 +134,8 @@ WHOLE = {name: value for name, value in CREATIVE.items() if name != "operation_s
 async def test_ads_are_patched(web: httpx.AsyncClient) -> None:
     await create_example(web)
     before = await read_entity(web, "ad", AD_ID)
-    changed = read_data(
-        await post(web, "/ad/update/", make_update({"ad_name": "n", "ad_text": "t"}, patch_update=True))
-    )
-    assert changed["ad_ids"] == [AD_ID]
+    data = read_data(await post(web, "/ad/update/", make_update({"ad_name": "n", "ad_text": "t"}, patch_update=True)))
+    assert data["ad_ids"] == [AD_ID]
     after = await read_entity(web, "ad", AD_ID)
     assert after == {**before, "ad_name": "n", "ad_text": "t"}
 

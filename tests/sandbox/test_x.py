@@ -26,9 +26,9 @@ from tests.sandbox.x_calls import (
 async def test_three_legs_bring_a_token_of_the_user(x: X) -> None:
     request_token = read_form(await x.fetch_request_token())
     assert request_token["oauth_callback_confirmed"] == "true"
-    back = await x.give_consent(request_token["oauth_token"])
-    assert back["oauth_token"] == request_token["oauth_token"]
-    access_token = read_form(await x.fetch_access_token(request_token, back["oauth_verifier"]))
+    callback = await x.give_consent(request_token["oauth_token"])
+    assert callback["oauth_token"] == request_token["oauth_token"]
+    access_token = read_form(await x.fetch_access_token(request_token, callback["oauth_verifier"]))
     assert set(access_token) == {"oauth_token", "oauth_token_secret", "user_id", "screen_name"}
     assert access_token["oauth_token"].startswith(f"{access_token['user_id']}-")
 
@@ -69,8 +69,8 @@ async def test_a_read_only_token_writes_nothing(x: X) -> None:
     request_token = read_form(
         await x.send("POST", url, x.build_authorization("POST", url, {}, oauth_callback=CALLBACK))
     )
-    back = await x.give_consent(request_token["oauth_token"])
-    x.token = read_form(await x.fetch_access_token(request_token, back["oauth_verifier"]))
+    callback = await x.give_consent(request_token["oauth_token"])
+    x.token = read_form(await x.fetch_access_token(request_token, callback["oauth_verifier"]))
     assert await x.fetch_data("GET", "accounts")
     refused = await x.get_refusal("POST", f"accounts/{DOLLARS}/campaigns", **CAMPAIGN)
     assert refused[:2] == (403, "READONLY_CLIENT_APPLICATION")
@@ -155,8 +155,8 @@ async def test_form_bodies_are_signed_and_json_is_not(x: X) -> None:
     body = "&".join(f"{name}={value}" for name, value in CAMPAIGN.items()).replace(" ", "+")
     header = x.build_authorization("POST", url, x.token, body)
     media = {"Content-Type": "application/x-www-form-urlencoded"}
-    done = await x.send("POST", url, header, content=body, headers=media)
-    assert done.json()["data"]["name"] == "Winter sale"
+    answer = await x.send("POST", url, header, content=body, headers=media)
+    assert answer.json()["data"]["name"] == "Winter sale"
     forged = await x.send(
         "POST",
         url,

@@ -37,14 +37,14 @@ async def test_the_four_steps_of_the_documentation(x: X) -> None:
     assert (campaign["entity_status"], campaign["servable"]) == ("PAUSED", False)
     item = await x.fetch_data("POST", f"{PATH}/line_items", campaign_id=campaign["id"], **LINE_ITEM)
     assert (item["bid_amount_local_micro"], item["pay_by"], item["currency"]) == (1_500_000, "IMPRESSION", "USD")
-    status, done = await send_batch(x, "targeting_criteria", make_creations(item["id"], FRANCE, BOOTS))
+    status, answer = await send_batch(x, "targeting_criteria", make_creations(item["id"], FRANCE, BOOTS))
     assert status == 200
-    assert [result["targeting_value"] for result in done["data"]] == ["0a1b2c3d4e5f6071", "ski boots"]
+    assert [result["targeting_value"] for result in answer["data"]] == ["0a1b2c3d4e5f6071", "ski boots"]
     posts = await x.fetch_data("POST", f"{PATH}/promoted_tweets", line_item_id=item["id"], tweet_ids=POST)
     assert [(post["tweet_id"], post["entity_status"]) for post in posts] == [(POST, "ACTIVE")]
     for level, entity in (("line_items", item), ("campaigns", campaign)):
-        changed = await x.fetch_data("PUT", f"{PATH}/{level}/{entity['id']}", entity_status="ACTIVE")
-        assert changed["entity_status"] == "ACTIVE"
+        entity_data = await x.fetch_data("PUT", f"{PATH}/{level}/{entity['id']}", entity_status="ACTIVE")
+        assert entity_data["entity_status"] == "ACTIVE"
     live = await x.fetch_data("GET", f"{PATH}/campaigns/{campaign['id']}")
     assert (live["servable"], live["effective_status"], live["reasons_not_servable"]) == (True, "RUNNING", [])
     kinds = ["campaign", "line_item", *["targeting_criterion"] * 2, "promoted_tweet", "line_item", "campaign"]
@@ -155,8 +155,8 @@ async def test_bids_and_strategies(x: X) -> None:
     assert (await x.fetch_data("GET", f"{PATH}/line_items/{ignored}"))["bid_amount_local_micro"] is None
     target = await x.create_line_item(campaign_id=campaign, bid_strategy="TARGET")
     assert (await x.fetch_data("GET", f"{PATH}/line_items/{target}"))["pay_by"] == "LINK_CLICK"
-    changed = {"bid_strategy": "MAX", "bid_amount_local_micro": "800000"}
-    assert (await x.fetch_data("PUT", f"{PATH}/line_items/{ignored}", **changed))["bid_amount_local_micro"] == 800_000
+    change = {"bid_strategy": "MAX", "bid_amount_local_micro": "800000"}
+    assert (await x.fetch_data("PUT", f"{PATH}/line_items/{ignored}", **change))["bid_amount_local_micro"] == 800_000
 
 
 async def test_line_items_of_a_campaign_share_their_objective(x: X) -> None:
@@ -177,12 +177,12 @@ async def test_times_come_back_in_utc(x: X, offset: str) -> None:
 
 async def test_changes_keep_what_is_not_sent(x: X) -> None:
     item = await x.create_line_item()
-    changed = await x.fetch_data("PUT", f"{PATH}/line_items/{item}", name="Other", end_time="")
-    assert (changed["name"], changed["end_time"], changed["bid_amount_local_micro"]) == ("Other", None, 1_500_000)
+    line_item = await x.fetch_data("PUT", f"{PATH}/line_items/{item}", name="Other", end_time="")
+    assert (line_item["name"], line_item["end_time"], line_item["bid_amount_local_micro"]) == ("Other", None, 1_500_000)
     for wrong in ("campaign_id", "objective", "placements", "product_type", "pay_by"):
         refused = await x.get_refusal("PUT", f"{PATH}/line_items/{item}", **{wrong: "IMPRESSION"})
         assert refused == (400, "INVALID_PARAMETER", wrong)
-    campaign = changed["campaign_id"]
+    campaign = line_item["campaign_id"]
     for name, value in (("funding_instrument_id", "k9x2"), ("currency", "EUR"), ("entity_status", "DRAFT")):
         refused = await x.get_refusal("PUT", f"{PATH}/campaigns/{campaign}", **{name: value})
         assert refused == (400, "INVALID_PARAMETER", name)
@@ -268,10 +268,10 @@ async def test_criteria_are_limited_listed_and_deleted(x: X) -> None:
     ages = [{**FRANCE, "targeting_type": "AGE", "targeting_value": age} for age in ("AGE_OVER_18", "AGE_OVER_21")]
     assert (await send_batch(x, "targeting_criteria", make_creations(item, *ages)))[0] == 400
     assert (await send_batch(x, "targeting_criteria", make_creations(item, *[BOOTS] * 501)))[0] == 400
-    _, done = await send_batch(x, "targeting_criteria", make_creations(item, FRANCE, BOOTS))
+    _, answer = await send_batch(x, "targeting_criteria", make_creations(item, FRANCE, BOOTS))
     swap = [
         *make_creations(item, {**BOOTS, "targeting_type": "BROAD_KEYWORD"}),
-        {"operation_type": "Delete", "params": {"targeting_criterion_id": done["data"][1]["id"]}},
+        {"operation_type": "Delete", "params": {"targeting_criterion_id": answer["data"][1]["id"]}},
     ]
     assert (await send_batch(x, "targeting_criteria", swap))[0] == 200
     criteria = await x.fetch_data("GET", f"{PATH}/targeting_criteria", line_item_ids=item)
@@ -288,11 +288,11 @@ async def test_batches_of_campaigns(x: X) -> None:
         {"operation_type": "Update", "params": {"campaign_id": campaign_id, "entity_status": "ACTIVE"}}
         for campaign_id in ids
     ]
-    status, done = await send_batch(x, "campaigns", update)
-    assert (status, [result["entity_status"] for result in done["data"]]) == (200, ["ACTIVE", "ACTIVE"])
+    status, batch_answer = await send_batch(x, "campaigns", update)
+    assert (status, [result["entity_status"] for result in batch_answer["data"]]) == (200, ["ACTIVE", "ACTIVE"])
     numbers = {**CAMPAIGN, "daily_budget_amount_local_micro": 42_500_000}
-    status, done = await send_batch(x, "campaigns", [{"operation_type": "Create", "params": numbers}])
-    assert (status, done["data"][0]["name"]) == (200, "Winter sale")
+    status, batch_answer = await send_batch(x, "campaigns", [{"operation_type": "Create", "params": numbers}])
+    assert (status, batch_answer["data"][0]["name"]) == (200, "Winter sale")
     assert (await send_batch(x, "campaigns", update * 21))[0] == 400
     await x.inject_fault("error_in_200")
     before = await x.list_writes()

@@ -149,9 +149,9 @@ class X:
         assert page.text.count("<form") == page.text.count("<button") == 1
         answer = await self.http.post(f"/{LOGIN}/oauth/authorize?oauth_token={token}")
         assert answer.status_code == 302, answer.text
-        back = urlsplit(answer.headers["Location"])
-        assert f"{back.scheme}://{back.netloc}{back.path}" == CALLBACK
-        return {name: values[0] for name, values in parse_qs(back.query).items()}
+        callback = urlsplit(answer.headers["Location"])
+        assert f"{callback.scheme}://{callback.netloc}{callback.path}" == CALLBACK
+        return {name: values[0] for name, values in parse_qs(callback.query).items()}
 
     async def fetch_access_token(self, token: Mapping[str, str], verifier: str, **more: str) -> httpx.Response:
         url = f"https://{LOGIN}/oauth/access_token"
@@ -161,8 +161,8 @@ class X:
 
     async def connect(self) -> dict[str, str]:
         request_token = read_form(await self.fetch_request_token())
-        back = await self.give_consent(request_token["oauth_token"])
-        self.token = read_form(await self.fetch_access_token(request_token, back["oauth_verifier"]))
+        callback = await self.give_consent(request_token["oauth_token"])
+        self.token = read_form(await self.fetch_access_token(request_token, callback["oauth_verifier"]))
         return self.token
 
     async def download(self, url: str, **headers: str) -> httpx.Response:
