@@ -38,16 +38,16 @@ ACTIVE, PAUSED, ARCHIVED, DELETED = "ACTIVE", "PAUSED", "ARCHIVED", "DELETED"
 UNCAPPED, BID_CAP, COST_CAP = "LOWEST_COST_WITHOUT_CAP", "LOWEST_COST_WITH_BID_CAP", "COST_CAP"
 ROAS_FLOOR = "LOWEST_COST_WITH_MIN_ROAS"
 BID_STRATEGIES = (UNCAPPED, BID_CAP, COST_CAP, ROAS_FLOOR)
-CAPPED_BID_STRATEGIES = (BID_CAP, COST_CAP)  # these need a bid_amount
+CAPPED_BID_STRATEGIES = (BID_CAP, COST_CAP)  # the strategies that need a bid_amount
 CALL_TO_ACTION = "LEARN_MORE"
 AUCTION = "AUCTION"
 NO_CATEGORY = "NONE"
 WORLDWIDE = "worldwide"
 NO_END = 0  # Marketing API: an ad set with end_time 0 has no end
 NO_AUDIENCE_EXPANSION = 0  # targeting_automation.advantage_audience; 1 lets Meta widen the targeting
-ROAS_SCALE = 10_000  # units of bid_constraints.roas_average_floor to a return of 1
+ROAS_SCALE = 10_000  # bid_constraints.roas_average_floor for a return of 1
 MAX_NAME_LENGTH = 400  # unverified: the longest name, in characters
-INVALID_PARAMETER_CODE = "100"  # refused parameter or field
+INVALID_PARAMETER_CODE = "100"  # Meta refused a parameter or a field
 _NODE_TYPE_PATTERN = re.compile(r"nonexisting field \([^()]{0,200}\) on node type \((\w{1,100})\)")
 DEFAULT_RETRY_DELAY = 60.0  # seconds; for a rate error that names no time
 
@@ -89,13 +89,13 @@ EU_COUNTRIES = frozenset(
     split_words("AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE")
 )
 EU_TERRITORIES = frozenset(split_words("AX GF GP MQ RE YT MF"))  # unverified: no other territory counts as the EU
-DSA_MEMBERS = {"defaultDsaBeneficiary": "dsa_beneficiary", "defaultDsaPayor": "dsa_payor"}  # account extra to parameter
+DSA_MEMBERS = {"defaultDsaBeneficiary": "dsa_beneficiary", "defaultDsaPayor": "dsa_payor"}  # account extra -> parameter
 CITY_RADIUS = (17, 80)  # unverified: the smallest and largest radius around a city, in kilometers
 GENDERS = {"male": 1, "female": 2}
 DEVICE_PLATFORMS = ("mobile", "desktop")
 PUBLISHER_PLATFORMS = ("facebook", "instagram", "audience_network", "messenger", "threads")
 
-CURRENCY_OFFSETS = {  # native units to one major unit; Marketing API, "Currencies"
+CURRENCY_OFFSETS = {  # native units in one major unit; Marketing API, "Currencies"
     100: """
         ARS AUD BDT BGN BHD BOB BRL CAD CHF CNY CZK DKK DZD EGP EUR GBP GTQ HKD HNL HRK ILS INR JOD KES LTL
         LVL MOP MXN MYR NGN NIO NOK NZD PEN PHP PKR PLN QAR RON RSD RUB SAR SEK SGD SKK THB TRY USD ZAR
@@ -105,8 +105,8 @@ CURRENCY_OFFSETS = {  # native units to one major unit; Marketing API, "Currenci
 # unverified: the offsets of AED, LKR, UAH, UYU and VND, which were not seen in the table of currencies.
 UNVERIFIED_CURRENCY_OFFSETS = {100: "AED LKR UAH UYU", 1: "VND"}
 
-# The members that a write may have: those of the reference, but not execution_options (with validate_only Meta writes
-# nothing and answers success) and not date_format (removed in v26.0).
+# The members that a write may have: those of the reference, except execution_options (with validate_only Meta writes
+# nothing and answers success) and date_format (removed in v26.0).
 _CAMPAIGN_MEMBERS = frozenset(
     split_words("""
     adlabels bid_strategy budget_schedule_specs buying_type daily_budget frequency_control_specs
@@ -238,7 +238,7 @@ def build_edge_request(owner: str, name: str, query: Mapping[str, str]) -> Reque
 
 
 def build_fields_query(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
-    """The query of a list."""
+    """Build the query of a list."""
     return {"fields": fields, "limit": str(limit)} | ({} if cursor is None else {"after": cursor})
 
 
@@ -254,7 +254,7 @@ def get_owner_account(entity: Mapping[str, Json]) -> str | None:
 
 
 def is_node_type_error(problem: ProviderError, node_type: str) -> bool:
-    """Return whether a read was refused because the ID is of a node of another type, which lacks some fields."""
+    """Return whether Meta refused a read because the ID belongs to a node of another type, which lacks some fields."""
     match = _NODE_TYPE_PATTERN.search(problem.native.message or "")
     return problem.native.code == INVALID_PARAMETER_CODE and match is not None and match[1] != node_type
 
@@ -311,7 +311,7 @@ def _parse_json(text: str) -> Json:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds until the account may send again, from the usage headers."""
+    """Return the seconds until the account may send requests again, from the usage headers."""
     business = _parse_json(response.headers.get("x-business-use-case-usage", ""))  # minutes
     account = _parse_json(response.headers.get("x-ad-account-usage", ""))  # seconds
     minutes = [figure for figure in find_values(business, "/*/*/estimated_time_to_regain_access") if is_number(figure)]

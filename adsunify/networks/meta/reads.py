@@ -1,4 +1,4 @@
-"""Connecting to Meta, and what is read from it."""
+"""Reading from Meta: connecting, the hierarchy, reports, catalogs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _build_exchange_request(app: OAuthClient, nature: RequestKind, **more: str) 
 
 
 def _extend_token(app: OAuthClient, token: str, now: int) -> Flow[Credentials]:
-    """Exchange a valid token for one of about 60 days; without ``expires_in`` it does not expire."""
+    """Exchange a valid token for a token of about 60 days. A token without ``expires_in`` does not expire."""
     query = {"grant_type": "fb_exchange_token", "fb_exchange_token": token}
     return (yield from oauth.fetch_token(NETWORK, _build_exchange_request(app, "read", **query), now))
 
@@ -67,7 +67,7 @@ def _extend_token(app: OAuthClient, token: str, now: int) -> Flow[Credentials]:
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """Exchange the code for a token of some hours, and that for a token of about 60 days."""
+    """Exchange the code for a token of some hours, and this token for a token of about 60 days."""
     request = _build_exchange_request(
         app, "read_once", redirect_uri=redirect_uri, code=require_value(answer, "/code", "consent")
     )
@@ -76,7 +76,7 @@ def fetch_credentials(
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """Exchange the token. Meta has no refresh tokens, and an expired token cannot be exchanged."""
+    """Exchange the valid token for a new one. Meta has no refresh tokens, and cannot exchange an expired token."""
     return (yield from _extend_token(app, credentials.access_token, now))
 
 
@@ -105,7 +105,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts of the token's user."""
+    """Read the ad accounts of the token's user."""
     rows = yield from _fetch_rows(
         meta.build_edge_request("me", "adaccounts", meta.build_fields_query(ACCOUNT_FIELDS, meta.PAGE_SIZE, None))
     )
@@ -120,7 +120,7 @@ def _parse_entities(level: Level, response: Response) -> tuple[ParsedEntity, ...
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Campaigns, ad sets and ads, each to its last page."""
+    """Read all pages of campaigns, ad sets and ads."""
 
     def build_request(level: Level) -> Request:
         fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [level.parent.removeprefix("/")])])
@@ -131,7 +131,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level, of the whole account or of one parent."""
+    """Read one page of a level, in the whole account or below one parent."""
     level = check_query(NETWORK, kind, query)
     page_query = meta.build_fields_query(",".join(level.fields), query.limit, query.cursor)
     if query.status is not None:
@@ -144,7 +144,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """Read one entity with the fields of its level. Graph API: an ID may be of any type and any owner."""
+    """Read one entity with the fields of its level. Graph API: an ID may belong to any type of node and any owner."""
     return (yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_level_entity))[0]
 
 
@@ -173,7 +173,7 @@ COMPLETED_STATE, FAILED_STATES = "Job Completed", ("Job Failed", "Job Skipped")
 SYNC_DAYS = 90
 RESTATED_DAYS = 28  # unverified: figures are final after so many days; deleted ads get figures for as long
 POLL_INTERVAL_MS = 15_000  # milliseconds
-TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data for one response, or a timeout
+TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data for one response, or a timeout of Meta
 
 
 def build_report_query(level: str, start: date, end: date, fields: str = REPORT_FIELDS) -> dict[str, str]:
@@ -183,12 +183,12 @@ def build_report_query(level: str, start: date, end: date, fields: str = REPORT_
 
 
 def is_short_range(start: date, end: date) -> bool:
-    """Return whether the range is short enough for a report that Meta returns at once."""
+    """Return whether the range is short enough for a synchronous report."""
     return (end - start).days < SYNC_DAYS
 
 
 def is_too_much_data(problem: ProviderError) -> bool:
-    """Return whether Meta refused a synchronous report because of its size, so that it has to be a job."""
+    """Return whether Meta refused a synchronous report because of its size, so that a job must make it."""
     return bool(set((problem.native.code or "").split("/")).intersection(TOO_MUCH_DATA_CODES))
 
 
@@ -207,7 +207,7 @@ def fetch_pending_state(job: str) -> Flow[str | None]:
         reason = get_text(state, "/error_message") or "ask again"
         code = get_text(state, "/error_code")
         raise ProviderError(f"Meta made no report ({status}): {reason}.", native=NativeErrorDetails(code, reason))
-    # Marketing API, "Insights best practices": the report is finished only if both values say it.
+    # Marketing API, "Insights best practices": the report is finished only if both values say so.
     return None if status == COMPLETED_STATE and get_text(state, "/async_percent_completion") == "100" else status
 
 
@@ -250,7 +250,7 @@ fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The token as a header, and the proof that the app's secret is known."""
+    """Add the token as a header, and the proof that the sender knows the app's secret."""
     if not can_sign(NETWORK, request):
         return request
     signed = add_bearer_token(request, credentials)

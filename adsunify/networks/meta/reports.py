@@ -1,4 +1,4 @@
-"""Figures of Meta below the account: the account's report with another ``level``, at once or as a job."""
+"""Figures of Meta below the account: the account's report with another ``level``, synchronously or as a job."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ ENTITY_FIELDS = {
     "adGroup": "adset_id,adset_name,campaign_id",
     "ad": "ad_id,ad_name,adset_id",
 }
-"""The fields of the entity, by level."""
+"""The fields that name the entity and its parents, by level."""
 
 
 def _build_query(query: ReportQuery) -> dict[str, str]:
-    """Build the query of a report of a level.
+    """Build the query of a level's report.
 
-    It names all statuses, because Meta leaves out deleted entities otherwise.
+    It names all statuses, because Meta otherwise leaves out deleted entities.
     """
     # unverified: a filter that names DELETED and ARCHIVED returns those entities, too.
     level = query.level.native
@@ -60,7 +60,10 @@ def _build_list_filter(field: str, values: Iterable[str]) -> dict[str, Json]:
 def fetch_report_page(
     account: Account, query: ReportQuery, cursor: str | None, job: str | None, now: datetime
 ) -> Flow[EntityReportPage]:
-    """Read a page of the report: at once up to 90 days, else from a job. A report that is too large becomes a job."""
+    """Read a page of the report: synchronously for at most 90 days, else from a job.
+
+    A report that is too large for a synchronous response becomes a job.
+    """
     native_query = _build_query(query)
     if job is None and is_short_range(query.start, query.end):
         try:
@@ -68,7 +71,7 @@ def fetch_report_page(
         except ProviderError as problem:
             if cursor is not None or not is_too_much_data(problem):
                 raise
-    status: str | None = None  # a cursor leads into a finished report
+    status: str | None = None  # a report with a cursor is finished
     if job is None:
         job, status = (yield from start_report(account, native_query)), NEW_STATE
     elif cursor is None:
@@ -82,7 +85,7 @@ def fetch_report_page(
 def _fetch_insights_page(
     account: Account, query: ReportQuery, owner: str, native_query: Mapping[str, str], cursor: str | None, now: datetime
 ) -> Flow[EntityReportPage]:
-    """Read a page of the rows that belong to the account or to a report."""
+    """Read a page of rows: of the account (a synchronous report), or of a finished job."""
     part = meta.build_edge_request(owner, "insights", {**native_query, "limit": REPORT_PAGE_SIZE})
     response, following = yield from fetch_part(NETWORK, [part], cursor, _turn_page, _parse_next_cursor)
     native = meta.parse_rows(response)

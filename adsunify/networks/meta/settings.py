@@ -30,7 +30,7 @@ def has_amount(entity: NativeEntity, name: str) -> bool:
 
 
 def get_budget_period(entity: NativeEntity) -> Period | None:
-    """The period of the budget that the entity itself holds."""
+    """Return the period of the budget that the entity itself holds."""
     return (
         "lifetime" if has_amount(entity, "lifetime_budget") else "daily" if has_amount(entity, "daily_budget") else None
     )
@@ -65,7 +65,7 @@ def _lock_roas(entity: NativeEntity, now: datetime | None) -> str | None:
 def get_minimum_budget(account: Account, period: str | None, start: datetime | None, end: datetime | None) -> int:
     """Return the minimum in native units; 0 if it is unknown.
 
-    Marketing API, "Budgets": the minimum of a lifetime budget is that of a day times its days.
+    Marketing API, "Budgets": the minimum of a lifetime budget is the daily minimum times the days of the run.
     """
     daily = account.extras.get("minDailyBudget", "")
     if not (daily.isascii() and daily.isdigit()):
@@ -195,7 +195,7 @@ def check_conflicts(
         parse_native_amount(unit, before.get("budget_remaining")),
     )
     if "lifetime_budget" in changed and budget is not None and left is not None:
-        least = -((left - budget) * 110 // 100)  # Marketing API: at least 110 % of the spend
+        least = -((left - budget) * 110 // 100)  # Marketing API: at least 110 % of the amount spent
         if changed["lifetime_budget"] < least:
             message = f"Meta takes at least 110 % of the amount already spent, {from_units(least, unit.offset)}."
             yield Issue("fields.budget", "too_small", message)

@@ -138,7 +138,7 @@ def _build_pixel_members(brief: CampaignBrief) -> dict[str, Json]:
 
 @frozen
 class NativeObjective:
-    """The native form of a goal. ``with_bid``: the billing event if the brief has a bid.
+    """The native members of a goal. ``with_bid``: the billing event if the brief has a bid.
 
     Marketing API, "Billing events": bid_amount is for 1,000 impressions, or for one of any other billing event.
     """
@@ -376,12 +376,12 @@ TEMPLATES = (
     Template("ad", "An existing creative", AD_TEMPLATE),
 )
 
-# The kinds overlap: a row counts under the first of them that it has, and their values are never added up.
+# The kinds overlap, so their values are never added up: only the first kind that a row has counts.
 PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
 
 
 def _group_by_kind(actions: Json) -> Mapping[Json, Json]:
-    """Return the value of each kind of action, the first one of a repeated kind. Empty if ``actions`` is no list."""
+    """Return the value of each kind of action, and the first value of a repeated kind; empty if there is no list."""
     try:
         return {action.get("action_type"): action.get("value") for action in reversed(actions)}
     except (AttributeError, TypeError):

@@ -27,7 +27,7 @@ from .native import (
     WORLDWIDE,
 )
 
-# The key is unique only within a type of place, so a location ID is <type>:<key>. Type to member of geo_locations.
+# Type of place -> member of geo_locations. A key is unique only within its type, so a location ID is <type>:<key>.
 PLACE_MEMBERS = {
     "country": "countries",
     "country_group": "country_groups",
@@ -44,7 +44,7 @@ PLACE_MEMBERS = {
     "large_geo_area": "large_geo_areas",
     "electoral_district": "electoral_districts",
 }
-PLAIN_PLACE_TYPES = ("country", "country_group")  # lists of keys; the members of other types are lists of {"key": ...}
+PLAIN_PLACE_TYPES = ("country", "country_group")  # their members list keys; all other members list {"key": ...}
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def check_category_countries(account: Account, brief: CampaignBrief, now: dateti
 
 
 def check_beneficiary(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule of the format: in the EU the account names beneficiary and payer. An unread extra refuses nothing."""
+    """A rule of the format: in the EU the account names beneficiary and payer. Unread extras are not checked."""
     unset = [extra for extra in DSA_MEMBERS if account.extras.get(extra) == ""]
     for extra in unset if unset and is_in_europe(build_targeting(brief)) else ():
         message = "Ads in the EU name who benefits and who pays; set both defaults in Meta's ad account settings."
@@ -165,7 +165,7 @@ def check_beneficiary(account: Account, brief: CampaignBrief, now: datetime | No
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, Mapping[str, Json], str], Json]
-"""Builds the native member from an edit's value, the current targeting and the path for an error; None removes it."""
+"""Builds the native member from an edit's value, the current targeting, and the path for errors. None removes it."""
 
 
 def _locations_builder(member: str) -> TargetingPartBuilder:

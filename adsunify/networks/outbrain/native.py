@@ -32,9 +32,9 @@ HOST = "api.outbrain.com"
 API_URL = f"https://{HOST}/amplify/{VERSION}"
 TOKEN_HEADER, REQUEST_ID_HEADER, RETRY_DELAY_HEADER = "OB-TOKEN-V1", "amplify-request-id", "rate-limit-msec-left"
 TOKEN_LIFETIME_DAYS = 30
-TIMEZONE = "America/New_York"  # of all dates, times and report days of the API
+TIMEZONE = "America/New_York"  # the time zone of all dates, times and report days of the API
 
-ENABLED, DISABLED, ARCHIVED = "enabled", "disabled", "archived"  # our words; the native status is two flags
+ENABLED, DISABLED, ARCHIVED = "enabled", "disabled", "archived"  # our names; the native status consists of two flags
 STATUSES = (ENABLED, DISABLED, ARCHIVED)
 UNIFIED_STATUSES: Mapping[str, str] = {ENABLED: "active", DISABLED: "paused", ARCHIVED: "archived"}
 
@@ -62,7 +62,7 @@ STANDARD_FORMAT = "Standard"
 EMPTY_SUFFIX, EMPTY_PREFIX = "EMPTY_SUFFIX", "EMPTY_PREFIX"
 SUCCESS, FAILURE = "Success", "Failure"
 
-MAX_NAME_LENGTH, MAX_SUFFIX_LENGTH = 100, 9  # the suffix makes a budget's name unique: a blank and 8 digits
+MAX_NAME_LENGTH, MAX_SUFFIX_LENGTH = 100, 9  # the suffix, a blank and 8 digits, makes a budget's name unique
 MAX_PAGE_SIZE = 50
 LINKS_PAGE_SIZE = 100  # unverified: the largest page of links; public clients use 50 to 100
 REPORT_PAGE_SIZE, REPORT_DAYS = 500, 3 * 365
@@ -119,7 +119,7 @@ def count_budget_days(first: Json, last: Json) -> int | None:
 def check_budget_floor(
     least: Mapping[str, Decimal], budget: Mapping[str, Json], path: str, currency: str
 ) -> Iterator[Issue]:
-    """Check a budget's amount. ``least``: the minimum by budget type, for CAMPAIGN that of each day."""
+    """Check a budget's amount. ``least``: the minimum by budget type. For CAMPAIGN it is the minimum per day."""
     kind, amount = budget.get("type"), budget.get("amount")
     days = count_budget_days(budget.get("startDate"), budget.get("endDate")) if kind == LIFETIME else 1
     if not isinstance(kind, str) or kind not in least or not is_number(amount) or days is None:
@@ -197,7 +197,7 @@ def parse_total(body: Json, at: str) -> int | None:
 
 
 def parse_native_status(native: Mapping[str, Json]) -> str | None:
-    """Return the status as one word. The native status is two flags."""
+    """Return the status as one word. The native status consists of two flags."""
     if native.get("archived") is True or native.get("autoArchived") is True:
         return ARCHIVED
     words_ = {True: ENABLED, False: DISABLED}
@@ -226,7 +226,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """Return the result of each item of an array, which may have failed in spite of HTTP 200."""
+    """Return the result of each item of an array. An item may have failed although the status is HTTP 200."""
     sent_items, results = request.body, response.body
     if not isinstance(sent_items, list) or not isinstance(results, list) or len(results) != len(sent_items):
         return None
@@ -243,7 +243,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
-    """Return the error of one item of an array. Without the status Failure it has no code: its outcome is unknown."""
+    """Return the error of one item of an array. Without the status Failure, the outcome is unknown: no code."""
     status = get_text(item, "/operationStatus/status")
     reasons = [reason for reason in find_values(item, "/operationStatus/reason/*") if isinstance(reason, str)]
     return ParsedError((FAILURE,) if status == FAILURE else (), "; ".join(reasons) or None, request_id)

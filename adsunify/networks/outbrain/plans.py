@@ -192,7 +192,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 
 
 def _ensure_own_budget(account: Account, budget: str) -> Flow[None]:
-    """Check that the budget is the marketer's. Amplify reference: a campaign belongs to its budget's marketer."""
+    """Check that the budget belongs to the marketer. Amplify reference: a campaign belongs to its budget's marketer."""
     request = outbrain.build_get_request("marketers/{marketer}/budgets", marketer=account.native_id)
     response = yield from fetch_response(NETWORK, request)
     rows = get_objects(response.body, "/budgets", "list of budgets")
@@ -242,7 +242,7 @@ BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", *DAY_FIELDS)
 
 
 def _get_changed_members(native: Mapping[str, Json], part: str) -> Body:
-    """Return the changed members of a part. A removed one is left out, since a flag removes it."""
+    """Return the changed members of a part. Removed members are left out, because a flag removes them."""
     members = {pointer.removeprefix(part): value for pointer, value in native.items() if pointer.startswith(part)}
     return {name: value for name, value in members.items() if value is not None}
 
@@ -307,7 +307,7 @@ def _build_campaign_plan(
     days = [f"{change.field} {change.after or 'none'}" for change in budget_changes if change.field in DAY_FIELDS]
     if days:
         warnings.append(f"Outbrain keeps whole days of US Eastern time: {', '.join(days)}.")
-    # Another type of budget changes the meaning of its amount. Without an end the campaign continues to spend.
+    # Another budget type changes the meaning of the amount. Without an end the campaign continues to spend.
     is_open_ended = any(
         change.field == "budgetType" or (change.field == "endAt" and change.after is None) for change in budget_changes
     )
@@ -331,7 +331,7 @@ def _plan_link_edit(account: Account, entity_id: str, edit: Edit, now: datetime 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Plan a change of fields, targeting and content of one entity, after a read of the entity."""
     check_edit(NETWORK, kind, edit)
-    eastern = evolve(account, timezone=outbrain.TIMEZONE)  # the time zone of all dates
+    eastern = evolve(account, timezone=outbrain.TIMEZONE)  # all dates of Outbrain are in this time zone
     plan = _plan_link_edit if kind == AD.kind else _plan_campaign_edit
     return (yield from plan(eastern, entity_id, edit, now))
 
@@ -340,7 +340,10 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Check the limits of the currency, and that the name is free. A later refusal would leave an unused budget."""
+    """Check the currency's limits, and that the name is free.
+
+    Otherwise Outbrain would refuse a later step, and leave an unused budget.
+    """
     currency = require_currency(account)
     row = outbrain.find_currency_row(
         (yield from fetch_response(NETWORK, outbrain.build_currencies_request())), currency

@@ -87,7 +87,7 @@ def _build_token_check_request(token: str) -> Request:
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """Return the same credentials, because no request renews a token.
 
-    Outbrain also answers 401 to an operation that the user may not do (Amplify reference).
+    So a 401 proves nothing about the token: Outbrain also answers 401 to a forbidden operation (Amplify reference).
     """
     return (yield from completed_flow(credentials))
 
@@ -101,7 +101,7 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """Read the marketers. The currency is that of their budgets, which all have the same one."""
+    """Read the marketers. All budgets of a marketer have the same currency, which is the account's."""
     response = yield from fetch_response(NETWORK, outbrain.build_get_request("marketers"))
     accounts: list[DiscoveredAccount] = []
     for native in get_objects(response.body, "/marketers", "list of marketers"):
@@ -152,7 +152,7 @@ def _fetch_level(level: Level, owner: str, limit: int) -> Flow[list[ParsedEntity
 
 
 def _build_status_query(level: Level, status: str | None) -> dict[str, str]:
-    """Return the filter of a list by status. Campaigns have a filter by archived, links by enabled."""
+    """Return the query that filters a list by status. Campaigns are filtered by archived, links by enabled."""
     if level is CAMPAIGN:
         return {"includeArchived": "true" if status == outbrain.ARCHIVED else "false"}
     is_by_status = status in (outbrain.ENABLED, outbrain.DISABLED)
@@ -288,7 +288,7 @@ def fetch_incomplete_day(now: datetime) -> Flow[date]:
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of US Eastern time; there are no report jobs."""
+    """Read the figures by days of US Eastern time; there are no report jobs."""
     answers: list[Response] = []
     for first, last in split_date_range(start, end, outbrain.REPORT_DAYS):
         answers += yield from fetch_pages(NETWORK, _build_periodic_request(account, first, last), _build_next_request)

@@ -37,7 +37,7 @@ from .reads import (
 from .tables import AD, CAMPAIGN, METRICS, NETWORK
 
 PART_DAYS = 90
-"""The days of a part of a report. A page has the days of all campaigns, or of all links of a campaign."""
+"""The days of one part of a report. A page has these days of all campaigns, or of all links of one campaign."""
 ENTRIES = {CAMPAIGN.kind: "campaignResults", AD.kind: "promotedLinkResults"}
 """The member with the entities of a response, by level. Each entity has its days in ``results``."""
 ALL_CAMPAIGNS = ""
@@ -49,8 +49,8 @@ class _Position:
 
     Attributes:
         incomplete: the first day whose figures are not complete, as the first page read it.
-        owners: the campaign whose links are next and, for a query with ids, the campaigns after it.
-        cursor: that of the owner's report.
+        owners: the campaign whose links are read next and, for a query with ids, the campaigns after it.
+        cursor: the cursor within the report of that campaign.
     """
 
     incomplete: date | None = None
@@ -120,7 +120,7 @@ def _fetch_owners(account: Account, query: ReportQuery, position: _Position) -> 
 
 
 def _fetch_campaigns_of(link_ids: Sequence[str]) -> Flow[set[str]]:
-    """Return the campaigns of promoted links, without those of links that the user cannot read."""
+    """Return the campaigns of promoted links. Links that the user cannot read are skipped."""
     campaigns = set()
     for link_id in link_ids:
         try:
@@ -156,8 +156,8 @@ def _turn_page(request: Request, native_cursor: str) -> Request:
 def _parse_next_cursor(request: Request, response: Response) -> str | None:
     """Return the offset of the next page; None at the end.
 
-    The end is a page that has the last day of each entity. If the limit counts the days of all entities together, a
-    full page can lack whole entities.
+    The last page has the last day of each entity. If the limit counts the days of all entities together, a full page
+    can lack whole entities.
     """
     # unverified: the limit of a report counts the days of each entity, not those of all entities of a campaign.
     offset, limit = int(request.query["offset"]), int(request.query["limit"])
@@ -169,7 +169,7 @@ def _parse_next_cursor(request: Request, response: Response) -> str | None:
 
 
 def _parse_entries(query: ReportQuery, response: Response) -> list[Mapping[str, Json]]:
-    """Return the entities of a response, each with its days. Other entities than those of the query are left out."""
+    """Return the entities of a response, each with its days. Entities that the query does not name are left out."""
     entries = require_objects(response.body, f"/{ENTRIES[query.level.kind]}", "report")
     if not query.entity_ids:
         return entries
@@ -177,7 +177,7 @@ def _parse_entries(query: ReportQuery, response: Response) -> list[Mapping[str, 
 
 
 def _list_days(query: ReportQuery, entry: Mapping[str, Json], owner: str) -> Iterator[Mapping[str, Json]]:
-    """Yield the days of an entity, each with its id and, for a link, that of its campaign."""
+    """Yield the days of an entity, each with the entity's id and, for a link, the id of its campaign."""
     entity = {name: value for name, value in entry.items() if name != "results"}
     above = {} if owner == ALL_CAMPAIGNS else {"campaignId": owner}
     return ({**day, **entity, **above} for day in get_objects(entry, "/results", "report"))

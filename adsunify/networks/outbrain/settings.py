@@ -104,7 +104,7 @@ def _write_interests(value: Json, entity: NativeEntity, account: Account) -> Map
 
 
 def _list_setting(member: str, can_clear: bool = True, **more: Any) -> Setting:
-    """Build the setting of a list of the targeting. Amplify reference: an empty list clears it."""
+    """Build the setting of a list in the targeting. Amplify reference: an empty list clears the member."""
     path = f"/targeting/{member}"
     return Setting(
         *("campaign", member, path, "list"),
@@ -117,7 +117,7 @@ def _list_setting(member: str, can_clear: bool = True, **more: Any) -> Setting:
 def _tracking_setting(
     field: str, pointer: str, empty: str, write: Callable[[Json, NativeEntity, Account], Mapping[str, Json]]
 ) -> Setting:
-    """Build the setting of a tracking code. The word ``empty`` clears it, so that it is shown as not set."""
+    """Build the setting of a tracking code. The native word ``empty`` clears the code, and is shown as no code."""
 
     def read(entity: NativeEntity, account: Account) -> Json:
         value = get_value(entity, pointer)
@@ -163,7 +163,7 @@ SETTINGS = (
         note="startAt: a date, or a midnight in US Eastern time. endAt: a date, or an instant (through its day).",
     ),
     _budget_setting("endAt", "/budget/endDate", "day", can_clear=True, write=_write_end),
-    _list_setting("locations", can_clear=False, read=_ids_reader("locations")),  # else it would serve everywhere
+    _list_setting("locations", can_clear=False, read=_ids_reader("locations")),  # without any, ads serve everywhere
     _list_setting("excludedLocations", read=_ids_reader("excludedLocations")),
     _campaign_setting(
         "languages", f"/targeting/{LANGUAGE_MEMBER}", write=_write_language, note="languages: exactly one."

@@ -102,7 +102,7 @@ AD = _level(
     note="It hangs on a campaign: there is no ad group. It cannot be deleted, only paused.",
 )
 LEVELS = (CAMPAIGN, AD)
-# The plan puts a mark of the operation into the name, so no other budget has it.
+# The plan puts a mark of the operation into the name, so no other budget has the same name.
 BUDGET = Level("budget", *("budget", "", "/id", "/name", ""), has_unique_name=True, catalog="budgets")
 
 
@@ -112,7 +112,7 @@ CONTENT_MEMBERS = split_words("headline imageUrl imageHash")
 
 
 def has_content(members: Mapping[str, Json]) -> bool:
-    """Return whether a brief has a headline or an image. Else Outbrain takes both from the page."""
+    """Return whether a brief has a headline or an image. Without them Outbrain takes both from the page."""
     return any(f"creative.{name}" in members for name in CONTENT_MEMBERS)
 
 

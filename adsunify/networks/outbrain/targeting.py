@@ -19,7 +19,7 @@ from . import native as outbrain
 PLATFORMS = ("DESKTOP", "MOBILE", "TABLET")
 OPERATING_SYSTEMS = ("Ios", "MacOs", "Android", "Windows")
 BROWSERS = split_words("Safari Opera Chrome UCBrowser InApp Samsung Firefox InternetExplorer Edge Other")
-LOCATIONS_VERSION = "V2"  # the default, V1, has FIPS regions
+LOCATIONS_VERSION = "V2"  # the default version, V1, has the regions of FIPS
 LOCATION_MEMBERS = ("locations", "excludedLocations")
 # unverified: the member is language, as in the table of attributes, and not languages, as in a sample.
 LANGUAGE_MEMBER = "language"
@@ -121,7 +121,7 @@ def with_default_members(targeting: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def fetch_country_id(network: Network, code: str) -> Flow[str]:
-    """Return the location ID of a country, which is searched by its English name."""
+    """Return the location ID of a country. The search uses the country's English name."""
     query = {
         "term": COUNTRY_NAMES[code],
         "include": "Country",
@@ -145,7 +145,7 @@ def fetch_country_id(network: Network, code: str) -> Flow[str]:
 
 
 def get_ids(items: Json) -> list[str]:
-    """Return the IDs of a list that was read. It has objects with IDs, or IDs."""
+    """Return the IDs of a native list, whose entries are IDs or objects with an ID."""
     ids = [parse_id(get_value(item, "/id") if isinstance(item, Mapping) else item) for item in find_values(items, "/*")]
     if None in ids:
         raise ProviderUnreadable("A location of the campaign has no id.")
@@ -153,7 +153,7 @@ def get_ids(items: Json) -> list[str]:
 
 
 def to_writable_targeting(targeting: Json) -> dict[str, Json]:
-    """Return a targeting that was read in the form of a write: locations as IDs, without read-only members."""
+    """Convert a targeting from the form of a read to the form of a write: IDs of locations, no read-only members."""
     if not isinstance(targeting, Mapping):
         raise ProviderUnreadable("The campaign's targeting is no object.")
     writable = {name: value for name, value in targeting.items() if name in TARGETING_MEMBERS and value is not None}
@@ -197,7 +197,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, PartBuilder]] = {
     "interests": ("interests", _build_interests),
     "devices": ("platform", _build_platforms),
 }
-"""A part of an edit's targeting to its native member and the builder of its value."""
+"""Member of an edit's targeting -> its native member, and the function that builds the native value."""
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:

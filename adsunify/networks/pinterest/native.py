@@ -45,7 +45,7 @@ LOGIN = OAuth2(
     exchange_extras={"continuous_refresh": "true"},
     is_client_in_header=True,
     headers=HEADERS,
-    revoked_tokens=("access_token",),  # of system users only; Pinterest refuses a user's token (403)
+    revoked_tokens=("access_token",),  # works for system users only; Pinterest refuses a user's token (403)
     grant_refused_statuses=(400,),
     note="A refresh token is good for 60 days and renewed with each use. A user's token cannot be revoked by us.",
 )
@@ -54,14 +54,14 @@ CURRENCIES = split_words(
     "USD GBP CAD EUR AUD NZD SEK ILS CHF HKD JPY SGD KRW NOK DKK PLN RON HUF CZK BRL MXN ARS CLP COP INR TRY"
 )
 WRITE_PERMISSIONS = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")  # the permissions that may change an ad account
-UTC_TIMEZONE = "UTC"  # of budget days, of reports by default, and of an account without a time zone
+UTC_TIMEZONE = "UTC"  # the time zone of budget days, of reports by default, and of an account without a time zone
 
 ACTIVE, PAUSED, ARCHIVED, DRAFT, DELETED_DRAFT = split_words("ACTIVE PAUSED ARCHIVED DRAFT DELETED_DRAFT")
 STATUSES = (ACTIVE, PAUSED, ARCHIVED, DRAFT, DELETED_DRAFT)
 LIVE_STATUSES = (ACTIVE, PAUSED)
 CREATE_STATUSES = (PAUSED, DRAFT, ACTIVE)  # the statuses that a native create takes
 AUTOMATIC_BID, MAX_BID = "AUTOMATIC_BID", "MAX_BID"
-BID_STRATEGIES = (AUTOMATIC_BID, MAX_BID)  # responses also have TARGET_AVG
+BID_STRATEGIES = (AUTOMATIC_BID, MAX_BID)  # responses may also have TARGET_AVG
 IMPRESSION = "IMPRESSION"
 CAMPAIGN_BUDGET_TYPE = "CBO_ADGROUP"  # budget_type of an ad group whose campaign holds the budget
 AD_GROUP_BUDGET_PERIODS: Mapping[Json, str] = {"DAILY": "daily", "LIFETIME": "lifetime"}
@@ -78,7 +78,7 @@ IMAGE_URL = "image_url"
 NO_END = -1  # end_time of a campaign without an end
 NO_ORDER_LINE = "0"
 TRACKED_EVENTS = split_words("audience_verification buyable_button click engagement impression")
-MAX_TRACKING_URLS, MAX_TRACKING_URL_LENGTH = 3, 2000  # URLs of each event, characters of each URL
+MAX_TRACKING_URLS, MAX_TRACKING_URL_LENGTH = 3, 2000  # URLs per event, characters per URL
 MAX_TITLE_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH = 100, 800, 2048
 MAX_NAME_LENGTH = 255  # unverified: the longest name of an ad group, in characters
 PAGE_SIZE = 250
@@ -96,15 +96,15 @@ NEUTRAL_MEMBERS = frozenset(
     """)
 )
 
-SYNC_DAYS = 90  # before today (UTC)
+SYNC_DAYS = 90  # a synchronous report begins at most so many days before today (UTC)
 REPORT_DAYS = 186
 IN_PROGRESS, FINISHED = "IN_PROGRESS", "FINISHED"
 
 ITEM_ERROR = "refused_item"
-"""Added to the codes of an error that a response gives for one item."""
+"""Our code, added to the codes of an error that a response reports for one item."""
 
 RETRY_LATER = "retry_later"
-"""Added to the codes of an error whose message names the seconds to wait; its status may be 400."""
+"""Our code, added to the codes of an error whose message names the seconds to wait. The HTTP status may be 400."""
 PASSING_FAULT_CODE = "12"  # unverified: with the status 400, a fault of Pinterest's that passes
 
 match_digits = re.compile(r"[0-9]+").fullmatch
@@ -142,7 +142,7 @@ TIME = UNIX_SECONDS
 
 
 def build_pairs_request(url: str, path: Mapping[str, str] | None = None, *query: tuple[str, str]) -> Request:
-    """Build a GET. A name may be repeated in the query: v5 takes lists in this way."""
+    """Build a GET. A name may repeat in the query, because v5 takes lists in this form."""
     raw = urlencode(query, quote_via=quote) if query else None
     return Request("GET", f"{API_URL}{url}", path or {}, headers=HEADERS, query_raw=raw)
 
@@ -187,7 +187,7 @@ def parse_rows(response: Response) -> list[Mapping[str, Json]]:
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """Return the cursor of the next page; None at the end. Raises ProviderUnreadable if it cannot be sent back."""
+    """Return the cursor of the next page; None at the end. Raises ProviderUnreadable if no URL can contain it."""
     bookmark = get_text(response.body, "/bookmark") or None
     try:
         (bookmark or "").encode()
@@ -203,7 +203,7 @@ def build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def add_bookmark(request: Request, cursor: str) -> Request:
-    """Build the request of the page to which a cursor leads."""
+    """Build the request of the page of a cursor."""
     query = [pair for pair in parse_qsl(request.query_raw or "", keep_blank_values=True) if pair[0] != "bookmark"]
     return evolve(request, query_raw=urlencode([*query, ("bookmark", cursor)], quote_via=quote))
 
@@ -236,7 +236,7 @@ def parse_request_id(response: Response) -> str | None:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds that the message names, or until the limit is reset. An instant of a reset is ignored."""
+    """Return the seconds to wait, from the message or the reset header. A header with an instant is ignored."""
     error = parse_error(response)
     wait = None if error is None else _find_wait(error.message or "")
     if wait is not None:
@@ -259,7 +259,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def _parse_item_result(index: int, item: Json, request_id: str | None) -> ItemResult:
-    """Return the result of an item. An exception and no data: rejected. Both or neither: its outcome is unknown."""
+    """Return the result of an item. An exception without data: rejected. Both or neither: the outcome is unknown."""
     data, exceptions = get_value(item, "/data"), get_value(item, "/exceptions")
     # Exceptions are an array for campaigns and ad groups, and an object for ads.
     errors = [exceptions] if isinstance(exceptions, Mapping) and exceptions else exceptions or []

@@ -74,7 +74,7 @@ def _build_pin_step(account: Account, brief: CampaignBrief) -> Step:
     body: Body = {"board_id": brief.platform.board_id} | {name: value for name, value in texts.items() if value}
     body["media_source"] = {"source_type": pinterest.IMAGE_URL, "url": content.image_url}
     url = f"{pinterest.API_URL}/pins"
-    query = {"ad_account_id": account.native_id}  # Pinterest acts as the owner of this account
+    query = {"ad_account_id": account.native_id}  # Pinterest then acts as the owner of this account
     request = Request("POST", url, {}, query, pinterest.HEADERS, body, encoding="json", kind="write")
     does = "Publish the pin on its board, at once; it is no ad and spends nothing."
     return Step(PIN_KEY, "creative", does, request, outputs=(Output(ID_OUTPUT, ("/body/id",)),))
@@ -87,7 +87,7 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
         "objective_type": OBJECTIVES[brief.goal].objective,
         "status": pinterest.PAUSED,  # the default is ACTIVE
         "is_campaign_budget_optimization": True,
-        "is_flexible_daily_budgets": False,  # flexible budgets may spend more in a day
+        "is_flexible_daily_budgets": False,  # a flexible daily budget may spend more in a day
         pinterest.SPEND_CAP_MEMBERS[brief.budget.period]: to_native_amount(
             NETWORK.get_money_unit(account), brief.budget.amount, "budget.amount"
         ),
@@ -109,7 +109,7 @@ def _build_ad_group(account: Account, brief: CampaignBrief) -> Body:
         "budget_type": pinterest.CAMPAIGN_BUDGET_TYPE,
         "pacing_delivery_type": pinterest.STANDARD_PACING,
         "placement_group": pinterest.ALL_PLACEMENTS,
-        "auto_targeting_enabled": False,  # the default widens interests and keywords
+        "auto_targeting_enabled": False,  # by default Pinterest widens interests and keywords
         "targeting_spec": build_targeting(brief),
     }
 

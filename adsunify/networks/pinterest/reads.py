@@ -1,4 +1,4 @@
-"""Connecting to Pinterest, and what is read from it."""
+"""Reading from Pinterest: connecting, the hierarchy, reports, catalogs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """Read the ad accounts that the user owns, and those that others share."""
+    """Read the ad accounts that the user owns or that others share with the user."""
     request = pinterest.build_pairs_request(
         "/ad_accounts", None, ("include_shared_accounts", "true"), *build_full_page_query()
     )
@@ -96,7 +96,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     filters = pinterest.build_status_filter(*statuses)
     if query.parent_id is not None:
         filters.append((f"{level.parent.removeprefix('/')}s", query.parent_id))
-    by_name = ListQuery(search=query.search)  # Pinterest itself filters by status
+    by_name = ListQuery(search=query.search)  # the request already filters by status
 
     def parse_page(response: Response) -> EntityPage:
         entities = (hierarchy.parse_entity(level, row) for row in pinterest.parse_rows(response))
@@ -129,7 +129,7 @@ UTC_TIMEZONES = (None, pinterest.UTC_TIMEZONE, "Etc/UTC")
 
 
 def _fetch_days(account: Account, build: Callable[[bool], Request], in_utc: bool | None) -> Flow[tuple[Response, bool]]:
-    """Read days in the account's time zone, or in UTC if Pinterest refuses it.
+    """Read days in the account's time zone, or in UTC if Pinterest refuses that time zone.
 
     Args:
         account: the account.
@@ -256,7 +256,7 @@ def decode_job(job: str) -> tuple[list[str], bool]:
 
 
 def _fetch_report_url(account: Account, token: str) -> Flow[tuple[str, str | None]]:
-    """Return the state of a report, and the URL of its file."""
+    """Return the state of a report, and the URL of its file; None if the response has no URL."""
     state = (
         yield from fetch_response(NETWORK, pinterest.build_account_pairs_request(account, "reports", ("token", token)))
     ).body
@@ -274,7 +274,7 @@ def download_rows(url: str | None) -> Flow[list[Mapping[str, Json]]]:
     groups = yield from download_report(url)
     if not isinstance(groups, Mapping):
         return get_objects(groups, "", "report file")
-    # The file groups the rows by entity or by day.
+    # The file groups the rows by entity or by day. A row without DATE gets the name of its group.
     return [
         {"DATE": group, **row}
         for group in groups

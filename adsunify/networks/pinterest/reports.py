@@ -1,4 +1,4 @@
-"""Figures of Pinterest below the account: at once for a page of entities, or from a job for all of them."""
+"""Figures of Pinterest below the account: synchronous for a page of entities, or from a job for all entities."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ENTITY_COLUMNS = {
     "adGroup": split_words("AD_GROUP_ID AD_GROUP_NAME CAMPAIGN_ID"),
     "ad": split_words("AD_ID AD_NAME AD_GROUP_ID"),
 }
-"""The columns of the entity, by level."""
+"""The columns that name the entity and its parent, by level."""
 ID_PARAMETERS = {"campaign": "campaign_ids", "adGroup": "ad_group_ids", "ad": "ad_ids"}
 REPORTED_STATUSES = (*pinterest.LIVE_STATUSES, pinterest.ARCHIVED)  # drafts have no figures
 # unverified: a request at once with the ids of archived entities has their rows, and a job without ids has them, too.
@@ -55,9 +55,9 @@ REPORTED_STATUSES = (*pinterest.LIVE_STATUSES, pinterest.ARCHIVED)  # drafts hav
 def fetch_report_page(
     account: Account, query: ReportQuery, cursor: str | None, job: str | None, now: datetime
 ) -> Flow[EntityReportPage]:
-    """Read a page of a report: that of a page of entities in the last 90 days, else a file of a job.
+    """Read a page of a report: of a page of entities in the last 90 days, else a file of a job.
 
-    Pinterest answers at once only about given ids, so a page of the list of entities is read before each page.
+    A synchronous report must name ids, so a page of the list of entities is read before each page.
     """
     if job is not None:
         return (yield from _fetch_file_page(account, query, cursor, job, now))
@@ -83,11 +83,11 @@ def _fetch_list_page(account: Account, query: ReportQuery, cursor: str | None, n
 
 
 _CURSOR_MARKS = {None: "", True: "utc ", False: "own "}
-"""Begins the cursor after a page whose days are days in UTC or the account's own, so that all pages have the same."""
+"""The prefix of a cursor: whether the days of its report are UTC days or the account's. All pages then use the same."""
 
 
 def _split_cursor(cursor: str | None) -> tuple[bool | None, str | None]:
-    """Return whether the days are days in UTC, None if no page has decided it, and the cursor without its mark."""
+    """Return whether the report has UTC days (None if no page has decided), and the cursor without its prefix."""
     for in_utc in (True, False):
         if cursor is not None and cursor.startswith(_CURSOR_MARKS[in_utc]):
             return in_utc, cursor.removeprefix(_CURSOR_MARKS[in_utc])

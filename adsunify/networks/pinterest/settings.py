@@ -50,7 +50,7 @@ def _get_budget_period(entity: NativeEntity) -> Period | None:
 
 
 def _get_counted_period(ad_group: NativeEntity) -> Period | None:
-    """Return the period of a budget for an exposure. A budget of an unknown type may be spent on one day."""
+    """Return the period that counts for an exposure. A budget of an unknown type may be spent on one day."""
     is_campaign_budget = ad_group.get("budget_type") == pinterest.CAMPAIGN_BUDGET_TYPE
     return None if is_campaign_budget else _get_budget_period(ad_group) or "daily"
 

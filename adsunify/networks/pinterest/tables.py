@@ -117,7 +117,7 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
 
 @frozen
 class NativeObjective:
-    """The native form of a goal."""
+    """The native members of a goal."""
 
     objective: str
     billable_event: str
@@ -309,7 +309,7 @@ def _options_catalog(kind: str) -> Catalog:
 
 
 def _parse_pairs(response: Response) -> list[Mapping[str, Json]]:
-    """Return the rows of a list of objects from ID to name, or the one interest that was requested by its ID."""
+    """Return rows of ID and name from a list of objects ``{ID: name}``, or the one interest that an ID requested."""
     if isinstance(response.body, Mapping) and "id" in response.body:
         return [response.body]
     maps = get_objects(response.body, "", "list of targeting options")
@@ -326,7 +326,7 @@ TARGETING_CATALOGS: Mapping[str, tuple[str, Literal["none", "optional"]]] = {
     "GENDER": ("genders", "none"),
     "APPTYPE": ("app_types", "none"),
 }
-"""Targeting type to its catalog."""
+"""Targeting type -> its catalog."""
 
 
 def _account_catalog(resource: str, request: CatalogRequestBuilder, name: str = "/name", suffix: str = "") -> Catalog:
@@ -459,8 +459,7 @@ NETWORK = Network(
     metrics=METRICS,
     report_levels=REPORT_LEVELS,
     errors=ERRORS,
-    # API v5, "Ads reporting": a day without a row had no delivery, and is still null or a gap in
-    # the coverage, not 0.
+    # API v5, "Ads reporting": a day without a row had no delivery. We report null or a gap in the coverage, not 0.
     missing_day="gap",
     geographies=("/LOCATION", "/GEO"),
     # API v5, reports: 914 days back, counted in UTC.

@@ -33,7 +33,7 @@ def get_location_type(location: str) -> str | None:
 
 
 MIN_AGE, MAX_AGE = 18, 65
-OPEN_ENDED_MAX_AGE = "65+"  # a value of MAXIMUM_AGE only
+OPEN_ENDED_MAX_AGE = "65+"  # valid only as MAXIMUM_AGE
 GENDERS = ("male", "female", "unknown")
 LIST_CHOICES: Mapping[str, tuple[str, ...]] = {
     "AGE_BUCKET": split_words("18-24 25-34 35-44 45-49 50-54 55-64 65+ 19+ 20+ 21+"),
@@ -113,7 +113,7 @@ def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
         return f"{' and '.join(AGE_CHOICES)} are given both or neither"
     if "AGE_BUCKET" in targeting:
         return f"AGE_BUCKET stands for {' and '.join(AGE_CHOICES)}: give one or the others"
-    for name in AGE_CHOICES:  # ages that were read are not checked before
+    for name in AGE_CHOICES:  # ages from a read were not checked before
         if wrong := _find_member_error(name, targeting[name]):
             return wrong
     positions = [AGE_CHOICES["MAXIMUM_AGE"].index(targeting[name]) for name in AGE_CHOICES]
@@ -162,7 +162,7 @@ def fetch_creative_type(network: Network, account: Account, pin_id: str) -> Flow
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, str], dict[str, Json]]
-"""Builds native members from the value of an edit and the path for an error; None removes a member."""
+"""Builds native members from an edit's value and the path for errors. None removes a member."""
 
 
 def _location_part_builder(suffix: str) -> TargetingPartBuilder:

@@ -42,7 +42,7 @@ LOGIN = OAuth2(
     revoke_url=f"https://{LOGIN_HOST}/api/v1/revoke_token",
     scopes=("adsread", "adsedit"),
     scope_separator=",",
-    consent_extras={"duration": "permanent"},  # without it there is no refresh token
+    consent_extras={"duration": "permanent"},  # without this Reddit returns no refresh token
     is_client_in_header=True,
     headers=HEADERS,
     client_refused_statuses=(401,),
@@ -51,10 +51,10 @@ LOGIN = OAuth2(
 
 ACTIVE, PAUSED, ARCHIVED, DELETED = STATUSES = split_words("ACTIVE PAUSED ARCHIVED DELETED")
 CLOSED_STATUSES = (ARCHIVED, DELETED)
-CLICKS = "CLICKS"  # an objective, and an optimization goal
+CLICKS = "CLICKS"  # the word is an objective and an optimization goal
 CPC = "CPC"
 MANUAL_BIDDING, MAXIMIZE_VOLUME, TARGET_CPX = BID_STRATEGIES = split_words("MANUAL_BIDDING MAXIMIZE_VOLUME TARGET_CPX")
-"""Responses also have BIDLESS."""
+"""The strategies that a write may send. Responses may also have BIDLESS."""
 STRATEGIES_WITH_BID = (MANUAL_BIDDING, TARGET_CPX)
 DAILY_SPEND, LIFETIME_SPEND = "DAILY_SPEND", "LIFETIME_SPEND"
 CAMPAIGN_BUDGET_FLAG = "is_campaign_budget_optimization"  # true if the campaign holds budget, bid, schedule and pixel
@@ -82,7 +82,7 @@ NEUTRAL_MEMBERS = frozenset(
 
 
 def find_post_id_error(post_id: str) -> str | None:
-    """Return why a post's ID is invalid; None if it is valid. The ID of a job that creates a post is invalid."""
+    """Return why a post's ID is invalid; None if it is valid. The ID of a job that creates a post is not accepted."""
     return None if _match_post_id(post_id) else "a post's id begins with t3_; the id of a job or a link is not accepted"
 
 
@@ -168,12 +168,12 @@ def build_next_request(request: Request, response: Response) -> Request | None:
     return None if url is None else evolve(request, url=url, path={}, query={})
 
 
-MAX_ERROR_FIELDS, MAX_ERROR_LENGTH = 5, 300  # of an error message, which may list every value of an enum
+MAX_ERROR_FIELDS, MAX_ERROR_LENGTH = 5, 300  # limits of an error message, which may list every value of an enum
 _find_limits = re.compile(r";\s*(r|t)\s*=\s*([0-9]{1,7})(?![0-9.])").findall
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """Return the error in a response of any status. The login service has a word as its error."""
+    """Return the error in a response of any status. In a response of the login service, the error is a text."""
     body = response.body if response.state == "json" else None
     error = get_value(body, "/error")
     word = error if isinstance(error, str) else None
@@ -200,7 +200,7 @@ def _parse_error_fields(error: Json) -> Iterator[str]:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds until every used-up limit is reset (``RateLimit: "name";r=remaining;t=seconds``)."""
+    """Return the seconds until all used-up limits are reset (``RateLimit: "name";r=remaining;t=seconds``)."""
     limits = [dict(_find_limits(limit)) for limit in response.headers.get("ratelimit", "").split(",")]
     timed = [limit for limit in limits if "t" in limit]
     used_up = [limit for limit in timed if int(limit.get("r", "0")) == 0] or timed

@@ -1,4 +1,4 @@
-"""Changes at Reddit as plans: one entity per write. A POST creates a paused entity, a PATCH changes members of one."""
+"""Changes at Reddit as plans: one entity per write. A POST creates a paused entity, a PATCH changes its members."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ ARCHIVE_WARNING = (
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """Delete an archived entity, or archive any other."""
+    """Plan the deletion of an archived entity, or the archiving of any other entity."""
     current = yield from fetch_editable_entity(account, kind, entity_id)
     step = lifecycle.build_deletion_step(_build_update_step, account, get_level(NETWORK, kind), current)
     warnings = () if current.native_status == reddit.ARCHIVED else (ARCHIVE_WARNING,)
@@ -181,7 +181,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     )
     warnings = [WORLDWIDE_WARNING] if "targeting" in members and is_worldwide(members["targeting"]) else []
     warnings += ["The ad goes to review again with its new post."] if "post_id" in members else []
-    has_no_bid = members.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # no limit of the price of a click
+    has_no_bid = members.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # the price of a click has no limit
     risk: Risk = "spend" if has_no_bid else assess_risk(NETWORK, kind, changes)
     step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
     return build_plan(NETWORK, account, "edit", step, risk=risk, warnings=warnings)
@@ -191,7 +191,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def _check_post(post_id: str) -> Flow[list[Issue]]:
-    """Check that the post exists. A post of either form is complete as soon as it can be read."""
+    """Check that the post exists, as a plain or a structured post. A post that can be read is complete."""
     for path in ("posts", "structured_posts"):
         if (yield from fetch_or_none(NETWORK, reddit.build_get_request(f"{path}/{{id}}", id=post_id))) is not None:
             return []

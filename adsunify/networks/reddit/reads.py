@@ -42,7 +42,7 @@ _fetch_rows = partial(fetch_rows, NETWORK, following=reddit.build_next_request, 
 
 
 def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:
-    """Read the accounts that the business owns or shares; if Reddit refuses that query, those that it owns."""
+    """Read the accounts that the business owns or shares or, if Reddit refuses that query, only owned accounts."""
     path = "businesses/{business}/ad_accounts"
     try:
         return (yield from _fetch_rows(reddit.build_query_request(f"{path}/query", {}, {}, business=business)))
@@ -53,7 +53,7 @@ def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """Read the ad accounts of every business of the user, each once."""
+    """Read the distinct ad accounts of all businesses of the user."""
     accounts: dict[str, DiscoveredAccount] = {}
     for business in (yield from _fetch_rows(reddit.build_get_request("me/businesses"))):
         for row in (yield from _fetch_business_accounts(require_id(business, "/id", "business"))):
@@ -78,7 +78,10 @@ def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
 
 
 def _build_list_request(account: Account, level: Level, query: ListQuery) -> Request:
-    """Build the request of a list. Reddit filters by parent, and ads by status; :func:`list_entities` does the rest."""
+    """Build the request of a list, filtered by parent and, for ads, by status.
+
+    :func:`list_entities` applies all other filters.
+    """
     filters = {"page.size": str(query.limit)}
     if query.parent_id is not None:
         filters[level.parent.removeprefix("/")] = query.parent_id
@@ -88,7 +91,7 @@ def _build_list_request(account: Account, level: Level, query: ListQuery) -> Req
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Read campaigns, ad groups and ads, each to the last page."""
+    """Read all pages of campaigns, ad groups and ads."""
     build_request = partial(_build_list_request, account, query=ListQuery(reddit.MAX_PAGE_SIZE))
     return hierarchy.fetch_tree(NETWORK, build_request, reddit.build_next_request, _parse_entities)
 
@@ -128,7 +131,7 @@ _ONE_DAY, _ONE_HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
-    """Return the whole hour before or after an instant, since some time zones are offset by half an hour."""
+    """Round an instant down or up to a whole hour, because some time zones have an offset of half an hour."""
     whole = moment.replace(minute=0, second=0, microsecond=0)
     return format_utc(whole + _ONE_HOUR if up and whole < moment else whole)
 
@@ -151,7 +154,7 @@ def build_report_request(
 
 
 def parse_native_rows(response: Response, start: date, end: date) -> list[Mapping[str, Json]]:
-    """Return the rows of a report's page. Whole hours may add the day before or after, which is left out."""
+    """Return a page's rows from ``start`` to ``end``. Rounding to whole hours may add rows of a day before or after."""
     dated = [(parse_date(row.get("date")), row) for row in require_objects(response.body, "/data/metrics")]
     return [row for day, row in dated if start <= day <= end]
 

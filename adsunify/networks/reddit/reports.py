@@ -1,4 +1,4 @@
-"""Figures of Reddit below the account: breakdowns by the entity of a level and the one above it."""
+"""Figures of Reddit below the account: breakdowns by the entities of a level and their parents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BREAKDOWNS = {
     "adGroup": ("AD_GROUP_ID", "CAMPAIGN_ID"),
     "ad": ("AD_ID", "AD_GROUP_ID"),
 }
-"""The breakdowns beside ``DATE``, by level. Reddit accepts three."""
+"""The breakdowns in addition to ``DATE``, by level. Reddit accepts three."""
 
 
 def fetch_report_page(

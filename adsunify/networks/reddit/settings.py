@@ -32,7 +32,7 @@ def _lock_if_on_campaign(ad_group: NativeEntity, now: datetime | None) -> str | 
 
 
 def get_budget_period(entity: NativeEntity) -> Period | None:
-    """The period of the budget that the entity has."""
+    """Return the period of the budget that the entity has."""
     periods: Mapping[Json, Period] = {reddit.DAILY_SPEND: "daily", reddit.LIFETIME_SPEND: "lifetime"}
     return periods.get(str(entity.get("goal_type")))
 
@@ -64,7 +64,7 @@ def _write_name(value: Json, entity: NativeEntity, account: Account) -> Mapping[
 
 
 def _list_test(fits: Callable[[Json], bool]) -> Callable[[Json], bool]:
-    """Make the test of a list of objects. ``fits``: whether an object is valid."""
+    """Build the test of a list of objects. ``fits``: whether an object is valid."""
     return lambda items: isinstance(items, list) and all(isinstance(item, dict) and fits(item) for item in items)
 
 

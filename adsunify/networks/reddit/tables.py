@@ -168,7 +168,7 @@ def _list_catalog(resource: str, path: str, query: Mapping[str, str] | None = No
     """Build a catalog of one list. The suffix of the resource replaces ``{suffix}`` in the path."""
 
     def build_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        slots = {"account": account.native_id, "suffix": sought.replace(" ", "_")}  # a suffix has spaces instead of _
+        slots = {"account": account.native_id, "suffix": sought.replace(" ", "_")}  # a suffix has spaces for _
         named = {name: value for name, value in slots.items() if f"{{{name}}}" in path}
         return reddit.with_cursor(reddit.build_get_request(path, query, **named), cursor)
 
@@ -275,7 +275,7 @@ METRICS = (
     Metric("conversionValue", "/conversion_purchase_total_value", "cents", note="The value of purchases only."),
 )
 
-# The id of the entity above is a breakdown, too. Reddit has no field for a name.
+# The id of the parent is a breakdown, too. Reddit has no field for a name.
 _report_level = partial(ReportLevel, source="Reddit Ads API v3, POST /ad_accounts/{id}/reports (read 2026-11-23)")
 REPORT_LEVELS = (
     _report_level("campaign", "campaign", "/campaign_id"),

@@ -30,7 +30,7 @@ LIST_LIMITS: Mapping[str, int | None] = {
         )
     ),
 }
-"""The members that are lists of texts, with their maximum lengths."""
+"""The members that are lists of texts, with the maximum length of each list."""
 MEMBER_CHOICES: Mapping[str, tuple[str, ...]] = {
     # The documentation lists DESKTOP_LEGACY, but the API does not support it.
     "platforms": split_words("ALL DESKTOP MOBILE_NATIVE MOBILE_WEB MOBILE_WEB_3X SHREDTOP"),
@@ -119,7 +119,7 @@ GENDERS = {"female": FEMALE, "male": MALE}
 
 
 def _build_genders(items: Sequence[Json], path: str) -> Json:
-    """Return the gender; None for both, since Reddit takes no list."""
+    """Return the native gender; None for both genders, since Reddit takes no list."""
     natives = set(to_native_genders("Reddit", GENDERS, items, path))
     return natives.pop() if len(natives) == 1 else None
 

@@ -43,7 +43,7 @@ LOGIN = OAuth2(
 SUCCESS, ERROR = "SUCCESS", "ERROR"
 ACTIVE, PAUSED = "ACTIVE", "PAUSED"
 STATUSES = (ACTIVE, PAUSED)
-DELETED = "DELETED"  # no status of Snap: reads with `read_deleted_entities` mark such an entity with `deleted`
+DELETED = "DELETED"  # our status: reads with `read_deleted_entities` mark a deleted entity with the member `deleted`
 AWARENESS = "AWARENESS_AND_ENGAGEMENT"
 AUCTION, SNAP_ADS, AUTOMATIC = "AUCTION", "SNAP_ADS", "AUTOMATIC"
 IMPRESSION, IMPRESSIONS = "IMPRESSION", "IMPRESSIONS"
@@ -54,14 +54,14 @@ SMART_BUDGETS = "CAMPAIGN"  # pacing_level of a campaign that holds the budget o
 COLLECTION = "COLLECTION"
 SPECIAL_AD_CATEGORIES = ("HOUSING", "CREDIT", "EMPLOYMENT")
 
-MIN_BUDGET = "5"  # of a daily budget, in every currency
+MIN_BUDGET = "5"  # the least daily budget, in every currency
 # unverified: a lifetime budget has no minimum.
 MIN_CAP = "20"
 MAX_NAME_LENGTH = 375
 MIN_PAGE_SIZE, MAX_PAGE_SIZE = 50, 1000
 NOT_READY_RETRY_DELAY = 5.0  # seconds
 
-# Ads API, "Creatives": type of a creative to the type of its ad.
+# Ads API, "Creatives": type of a creative -> type of its ad.
 AD_TYPES: Mapping[str, str] = {
     "SNAP_AD": "SNAP_AD",
     "WEB_VIEW": "REMOTE_WEBPAGE",
@@ -97,7 +97,7 @@ PARENTS: Mapping[str, tuple[str, str]] = {
     "adGroup": ("campaigns", "campaign_id"),
     "ad": ("adsquads", "ad_squad_id"),
 }
-"""By kind: the path segment of its parent, and the member with the parent's ID. Writes use the parent's path."""
+"""Kind -> the path segment of its parent, and the member with the parent's ID. Writes use the parent's path."""
 
 NOT_READY, ITEM_ERROR = "not ready", "item ERROR"
 _find_not_ready = re.compile(
@@ -154,7 +154,7 @@ def _build_placement_query(level: Level) -> dict[str, str]:
 
 
 def is_status(status: Json, word: str) -> bool:
-    """Return whether a status is this word. Snap writes statuses in upper and lower case."""
+    """Return whether a status is this word. Snap writes statuses in upper or lower case."""
     return isinstance(status, str) and status.upper() == word
 
 
@@ -173,7 +173,7 @@ def parse_wrapped_rows(response: Response, plural: str, name: str) -> list[Mappi
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """Return the cursor of the next page. Its link is not followed, since it may name another host."""
+    """Return the cursor of the next page. The link with the cursor is not followed: it may name another host."""
     for link in (address for at in _NEXT_LINK_POINTERS for address in find_values(response.body, at)):
         if link is None or link == "":
             continue
@@ -203,10 +203,10 @@ def _find_envelopes(body: Json) -> Iterator[Mapping[str, Json]]:
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """Return the error of a response or of its item; both may have a status below 400.
+    """Return the error of a response or of its item. Both may have an HTTP status below 400.
 
     Its codes are ``not ready``, Snap's code, the number in that code (for ranges; only with a status below 300 or 400),
-    and ``item ERROR``. There are no codes if an item has another status than ERROR: its outcome is unknown.
+    and ``item ERROR``. If an item has another status than ERROR, its outcome is unknown and there are no codes.
     """
     body = response.body if response.state == "json" else None
     judged = list(_find_envelopes(body))
@@ -266,6 +266,6 @@ def parse_level_results(
     failed = parse_error(response)
     if failed is None:
         return None
-    if native_id is not None and step.action == "create":  # rejected, but with a new ID: the outcome is not known
+    if native_id is not None and step.action == "create":  # a rejected create with a new ID: the outcome is unknown
         return [ItemResult(0, native_id, evolve(failed, codes=()))]
     return [ItemResult(0, error=failed)]

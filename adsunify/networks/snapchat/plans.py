@@ -1,4 +1,4 @@
-"""Changes at Snapchat as plans: one entity per write. An update is applied to the object as it is at the execution."""
+"""Changes at Snapchat as plans: one entity per write. The execution reads the object and applies an update to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Body = dict[str, Json]
 
 
 def _build_wrapped_write(level: Level, method: str, members: Body, parent: str | None) -> Request:
-    """Build the write of one entity under its parent. Without ``parent`` a binding completes the URL."""
+    """Build the write of one entity under its parent. Without ``parent`` a binding adds the parent's ID to the URL."""
     owner, member = snap.PARENTS[level.kind]
     path = {} if parent is None else {member: parent}
     url, body = f"{snap.API_URL}/{owner}/{{{member}}}/{level.path}", {level.path: [members]}
@@ -95,7 +95,7 @@ def _build_pointer(name: str) -> str:
 
 
 def _fetch_parent_id(account: Account, level: Level, entity_id: str) -> Flow[str]:
-    """Return the ID in the URL of an update: that of the account, or that of the parent, which is read."""
+    """Return the ID that the URL of an update needs: the account's, or the parent's, after a read of the entity."""
     if not level.parent:
         return account.native_id
     entity = yield from reads.fetch_entity(account, level.kind, entity_id)
@@ -276,6 +276,6 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Check nothing: the plan itself needs the creative, so making it has read it."""
+    """Check nothing: the plan needs the creative, so :func:`plan_create` has read it."""
     nothing: tuple[list[Issue], list[str]] = ([], [])
     return (yield from completed_flow(nothing))

@@ -50,7 +50,7 @@ def _parse_organization_account(native: Mapping[str, Json], organization: str) -
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts of every organization of the user."""
+    """Read the ad accounts of every organization of the user."""
     request = Request("GET", f"{snap.API_URL}/me/organizations", query={"with_ad_accounts": "true"})
     organizations: list[str] = []
     for response in (yield from fetch_pages(NETWORK, request, _build_next_request)):
@@ -74,7 +74,7 @@ def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Campaigns, ad squads and ads, each to the last page."""
+    """Read all pages of campaigns, ad squads and ads."""
 
     def build_request(level: Level) -> Request:
         return snap.build_edge_list_request(level, "adaccounts", account.native_id, snap.MAX_PAGE_SIZE)
@@ -86,9 +86,9 @@ _match_cursor = re.compile(r"([0-9]{2,3})\.([0-9]{1,6})\.(.*)", re.DOTALL).fullm
 
 
 def _parse_page_position(query: ListQuery) -> tuple[int, int, str | None]:
-    """Return the size of Snap's page, the number of its rows that were returned already, and Snap's cursor.
+    """Return the size of Snap's page, the number of rows of this page that callers already have, and Snap's cursor.
 
-    Ads API: a page has at least 50 rows. Our pages may be shorter, so our cursor may point into a page of Snap's.
+    Ads API: a page has at least 50 rows. Our pages may be shorter, so our cursor may point into one of Snap's pages.
     """
     if query.cursor is None:
         return max(snap.MIN_PAGE_SIZE, query.limit), 0, None
@@ -146,7 +146,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity. An ad squad also gets the pacing level of its campaign, which tells where the budget is."""
+    """Read the entity. An ad squad also gets its campaign's pacing level, which shows which of them has the budget."""
     entity, *above = yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_level_entity)
     if kind != "adGroup":
         return entity
@@ -156,7 +156,7 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 # -- insights -----------------------------------------------------------------------------------------------------
 
 STATS_FIELDS = "impressions,swipes,spend,video_views,conversion_purchases,conversion_purchases_value"
-STATS_DAYS = 30  # Ads API: at most 31 times 24 hours by DAY; 31 days are longer when clocks go back
+STATS_DAYS = 30  # Ads API: at most 31 times 24 hours with the granularity DAY; 31 days are longer if clocks go back
 FINALIZATION_DELAY = timedelta(hours=48)
 COMPLETED_STATE, FAILED_STATE = "COMPLETED", "FAILED"  # unverified: the names of these states
 POLL_INTERVAL_MS = 15_000  # milliseconds
@@ -190,7 +190,7 @@ def build_stats_request(
 
 
 def _parse_series(body: Json) -> Iterator[Mapping[str, Json]]:
-    """Yield the rows of statistics: one per campaign and day, or one per day without a breakdown."""
+    """Yield the rows of statistics: one per campaign and day or, without a breakdown, one per day."""
     for statistics in parse_statistics(body):
         yield from parse_own_series(statistics)
         yield from parse_breakdown(statistics, "campaign")
@@ -202,7 +202,7 @@ def parse_statistics(body: Json) -> list[Mapping[str, Json]]:
 
 
 def parse_own_series(statistics: Mapping[str, Json]) -> list[Mapping[str, Json]]:
-    """Return the rows of the requested entity itself: one per day. They do not name it."""
+    """Return the rows of the requested entity itself: one per day. The rows do not name the entity."""
     return get_objects(statistics, "/timeseries_stat/timeseries", "statistics")
 
 
@@ -219,7 +219,7 @@ def _parse_local_time(value: Json, timezone: str) -> datetime | None:
 
 
 def parse_zoned_day(value: Json, timezone: str) -> date:
-    """Return the local day of an instant. Raises ProviderUnreadable if the value is none."""
+    """Return the local day of an instant. Raises ProviderUnreadable if the value is not an instant."""
     day = _parse_local_date(value, timezone) if isinstance(value, str) and len(value) <= MAX_TIME_LENGTH else None
     if day is None:
         raise ProviderUnreadable("A row of the statistics has no day.")
@@ -227,10 +227,10 @@ def parse_zoned_day(value: Json, timezone: str) -> date:
 
 
 MAX_TIME_LENGTH = 64
-"""The longest text, in characters, that the cache below keeps."""
+"""The longest text, in characters, that the cache below stores."""
 
 
-@lru_cache(1000)  # each campaign has rows of the same days
+@lru_cache(1000)  # the rows of all campaigns have the same days
 def _parse_local_date(text: str, timezone: str) -> date | None:
     moment = _parse_local_time(text, timezone)
     return None if moment is None else moment.date()

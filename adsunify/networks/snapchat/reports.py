@@ -47,7 +47,7 @@ UNKNOWN_ID_NOTE = "Snapchat does not show one of the ids in this account, so the
 def fetch_report_page(
     account: Account, query: ReportQuery, cursor: str | None, job: str | None, now: datetime
 ) -> Flow[EntityReportPage]:
-    """Read a page of statistics of 30 days or less; no report is started.
+    """Read a page of statistics of at most 30 days; no report job is started.
 
     With ids, each entity is read by itself. Otherwise the account is read by campaign or by ad, and each campaign by ad
     squad, because Snap documents no statistics of an account by ad squad.
@@ -86,7 +86,8 @@ def _fetch_page_of_campaign(
 ) -> Flow[EntityReportPage]:
     """Read statistics of the ad squads of one campaign.
 
-    The cursor holds that of a page of the list of campaigns, which has deleted ones, and that of a part of this page.
+    The cursor holds two cursors: of a page of the list of campaigns, which includes deleted campaigns, and of a part of
+    this page.
     """
     list_cursor, part_cursor = (None, None) if cursor is None else loads(cursor)
     request = snap.build_edge_list_request(CAMPAIGN, "adaccounts", account.native_id, snap.MIN_PAGE_SIZE, list_cursor)
@@ -125,7 +126,7 @@ def _build_owner_requests(account: Account, query: ReportQuery, owner: str, owne
 
 
 def _find_part(query: ReportQuery, parts: Sequence[Request], cursor: str | None) -> tuple[int, int]:
-    """Return the positions of the owner and of the range of days of the part to which a cursor leads."""
+    """Return the part that a cursor names, as the position of its owner and the position of its range of days."""
     return divmod(decode_part_cursor(cursor, len(parts))[0], len(_split_range(query)))
 
 
@@ -159,7 +160,7 @@ def _fetch_stats_page(
         rows = rows.replace_column("parent_id", parent_id)
     _, position = _find_part(query, parts, cursor)
     restated_from = find_finalized_from([response.body], timezone, now)
-    if restated_from > _split_range(query)[position][1]:  # the whole part is final, and later parts may not be
+    if restated_from > _split_range(query)[position][1]:  # this whole part is final, but later parts may not be
         restated_from = max(restated_from, find_finalized_from((), timezone, now))
     coverage = cover_report(NETWORK, query, timezone).mark_provisional(restated_from)
     return EntityReportPage(rows, coverage, native, following)

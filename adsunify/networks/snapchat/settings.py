@@ -25,7 +25,7 @@ PACING_LEVEL_MEMBER = "campaign_pacing_level"
 
 
 def get_budget_period(entity: NativeEntity) -> Period | None:
-    """The period of an ad squad's budget."""
+    """Return the period of an ad squad's budget."""
     if entity.get("lifetime_budget_micro") is not None:
         return "lifetime"
     return "daily" if entity.get("daily_budget_micro") is not None else None

@@ -202,7 +202,7 @@ def parse_suffix_country(sought: str) -> str:
 
 
 def _dimension_parser(word: str) -> RowsParser:
-    """Build the parser of a targeting list. A row is a member named ``word``, which may be nested in itself."""
+    """Build the parser of a targeting list. A row is in a member ``word``, possibly within another member ``word``."""
     # unverified: a row of a targeting list may be nested in a member of its own name.
 
     def parse_rows(response: Response) -> list[Mapping[str, Json]]:
@@ -257,7 +257,7 @@ def _searched_catalog(resource: str, path: str, word: str) -> Catalog:
 
 
 PLACE_CATALOGS: Mapping[str, str] = {"regions": "region", "metros": "metro", "postal_codes": "postal"}
-"""Catalogs whose ids become locations, with the text between the country and the id."""
+"""The catalogs whose ids are parts of location IDs -> the text between the country and the id."""
 
 CATALOGS = (
     _collection_catalog("creatives", "creatives", "creative"),
@@ -337,7 +337,7 @@ REPORT_LEVELS = (
     ReportLevel("adGroup", "adsquad", "/id", source=REPORT_SOURCE),
     ReportLevel("ad", "ad", "/id", source=REPORT_SOURCE),
 )
-"""A row has no name and no parent. They are known where another request of the report has them."""
+"""The reports below the account. A row has no name and no parent; they are added if another request returns them."""
 
 ERRORS = (
     ErrorRule("throttled", "limit", "the creative or its media is not ready yet; nothing was made", (snap.NOT_READY,)),

@@ -19,7 +19,7 @@ from adsunify.values.json_pointer import find_values, get_objects, get_text
 
 from . import native as snap
 
-# IDs of places are unique only within a country, so our IDs contain the country. Kind of place to the member of geos.
+# Kind of place -> member of geos. IDs of places are unique only within a country, so our IDs contain the country.
 # unverified: region_id, metro_id and postal_code take lists.
 PLACE_MEMBERS: Mapping[str, str] = {"region": "region_id", "metro": "metro_id", "postal": "postal_code"}
 PLACE_FORM = "gb, gb:region:<id>, us:metro:<id> or us:postal:<code>"
@@ -73,7 +73,7 @@ def _get_brief_locations(brief: CampaignBrief) -> list[str]:
 
 
 def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
-    """The ad squad's targeting."""
+    """Build the ad squad's targeting."""
     if brief.targeting.native is not None:
         return dict(brief.targeting.native)
     geos = _build_geos(_get_brief_locations(brief))
@@ -86,7 +86,7 @@ def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """Return why a targeting object is refused, in Snap's own names; None where nothing is."""
+    """Return why a native targeting object is refused; None if it is valid."""
     unknown = sorted(set(targeting) - set(snap.TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
@@ -208,7 +208,8 @@ def _interests_setter(operation: str) -> TargetingPartSetter:
 
 
 def _set_devices(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-    # Entries are alternatives, so an entry with other members than os_type would widen the new targeting.
+    # The entries of a list are alternatives. If an entry with other members than os_type stayed, it would widen the
+    # new targeting.
     if any(set(device) - {"os_type"} for device in get_objects(targeting, "/devices", "targeting")):
         raise invalid_input(
             path, "conflict", "Snapchat: its devices say more than a system; change targeting natively."
@@ -230,7 +231,7 @@ def _set_languages(items: Sequence[Json], targeting: dict[str, Json], path: str)
 
 def _set_genders(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
     natives = set(to_native_genders("Snapchat", GENDERS, items, path))
-    _set_demographic(targeting, "gender", natives.pop() if len(natives) == 1 else None)  # both: no restriction
+    _set_demographic(targeting, "gender", natives.pop() if len(natives) == 1 else None)  # both genders: no restriction
 
 
 def _age_setter(member: str) -> Callable[[Json, dict[str, Json], str], None]:
@@ -254,7 +255,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartSetter]] = {
 
 
 def _flatten_entries(value: Json) -> Json:
-    """Return ``geos`` or ``interests`` with one row for each place or category, to compare two of them."""
+    """Return ``geos`` or ``interests`` with one row for each place or category, so that two lists can be compared."""
     flat: list[Json] = []
     for entry in value if isinstance(value, list) else ():
         members = {"operation": INCLUDE, **entry} if isinstance(entry, Mapping) else {"": entry}

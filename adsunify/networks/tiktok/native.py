@@ -75,7 +75,7 @@ NO_BUDGET, DAILY, DAY, TOTAL = (
 BUDGET_MODES = {"daily": DAILY, "lifetime": TOTAL}
 BUDGET_PERIODS: Mapping[str, Period] = {DAILY: "daily", DAY: "daily", TOTAL: "lifetime"}
 NO_BID, CUSTOM_BID = "BID_TYPE_NO_BID", "BID_TYPE_CUSTOM"
-CONVERSION_BILLING = "OCPM"  # the bid is in conversion_bid_price
+CONVERSION_BILLING = "OCPM"  # its bid is in conversion_bid_price
 SMOOTH, FAST = "PACING_MODE_SMOOTH", "PACING_MODE_FAST"
 START_END_SCHEDULE = "SCHEDULE_START_END"
 CHOSEN_PLACEMENTS, TIKTOK_PLACEMENT = "PLACEMENT_TYPE_NORMAL", "PLACEMENT_TIKTOK"
@@ -104,7 +104,7 @@ RESOURCES: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "adgroup", "
 KIND_NAMES: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 SMART_AD_ID_MEMBER = "smart_plus_ad_id"
 
-# The members that /ad/update/ takes with patch_update, and those that it takes without. Without patch_update TikTok
+# The members that /ad/update/ takes with patch_update, and those that it takes without it. Without patch_update TikTok
 # clears each member that is left out (API for Business).
 PATCHABLE_AD_MEMBERS = frozenset(
     split_words(
@@ -154,13 +154,13 @@ NEUTRAL_MEMBERS = (
 
 @frozen
 class Currency:
-    """A currency: its limits are those of the US dollar times ``ratio``, amounts have ``digits`` fraction digits."""
+    """A currency. Its limits are the US dollar's limits times ``ratio``; amounts have ``digits`` fraction digits."""
 
     ratio: int
     digits: int
 
 
-# API for Business, "Currency": (ratio, fraction digits) to currencies.
+# API for Business, "Currency": (ratio, fraction digits) -> currencies.
 _CURRENCIES = {
     (1, 2): "USD EUR GBP MYR AED SAR AUD CAD NZD SGD CHF ARS BRL ILS PEN QAR RON",
     (1, 0): "HUF",
@@ -178,8 +178,8 @@ _CURRENCIES = {
 CURRENCIES: Mapping[str, Currency] = {
     code: Currency(*cell) for cell, codes in _CURRENCIES.items() for code in codes.split()
 }
-MIN_BUDGETS = {"campaign": 50, "adGroup": 20}  # for a day, times the ratio
-MAX_BUDGET = 10_000_000  # exclusive; for a day, times the ratio
+MIN_BUDGETS = {"campaign": 50, "adGroup": 20}  # per day; multiplied by the currency's ratio
+MAX_BUDGET = 10_000_000  # exclusive, per day; multiplied by the currency's ratio
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
@@ -199,7 +199,7 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
 def get_budget_limits(account: Account, kind: str, days: int) -> tuple[Decimal, Decimal] | None:
     """Return the minimum of a budget for ``days`` days, and the exclusive maximum of a daily one, in major units.
 
-    None for a currency that is not in TikTok's table.
+    The limits are None for a currency that is not in TikTok's table.
     """
     limits = CURRENCIES.get(require_currency(account))
     return (
@@ -319,7 +319,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """Return the result of each ID in a change of status. The response lists the changed IDs under the same name."""
+    """Return the result of each ID in a change of status. The response lists the changed IDs in the same member."""
     if step.items is None or not isinstance(get_value(response.body, "/data"), Mapping):
         return None
     name = split_pointer(step.items.at)[-1]
@@ -339,7 +339,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds to wait. TikTok has no headers for it; the message names the quota that is used up."""
+    """Return the seconds to wait. TikTok sends no header for this; the message names the quota that is used up."""
     error = parse_error(response)
     code = error.codes[0] if error is not None and error.codes else ""
     if code in RETRY_DELAYS:

@@ -102,7 +102,7 @@ def _build_entity_update_step(account: Account, level: Level, entity: ParsedEnti
         body = {"adgroup_id": require_id(entity.native, "/adgroup_id", "ad")}
         if set(members) <= tiktok.PATCHABLE_AD_MEMBERS:
             body |= {"patch_update": True, "creatives": [{"ad_id": native_id, **members}]}
-        else:  # without patch_update TikTok replaces the creative, so all of it is sent
+        else:  # without patch_update TikTok replaces the creative, so all its members are sent
             current = {name: entity.native[name] for name in sorted(tiktok.CREATIVE_MEMBERS & set(entity.native))}
             current = {name: value for name, value in current.items() if value not in (None, "", [])}
             body["creatives"] = [{**current, **members, "ad_id": native_id}]
@@ -172,7 +172,7 @@ def _build_identity(brief: CampaignBrief, lookups: BriefLookups) -> Body:
 
 
 def _build_ad_only_members(brief: CampaignBrief) -> Body:
-    """Return the member that shows a post as an ad only. API for Business: else the post appears on the profile."""
+    """Return the member that keeps a post off the profile, so that it is only an ad (API for Business)."""
     return {"dark_post_status": tiktok.ON} if brief.platform.identity_type in tiktok.TIKTOK_ACCOUNTS else {}
 
 
@@ -290,7 +290,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 
 def _check_payload(account: Account, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """Members that follow from the operation and the account."""
+    """Yield an issue for each member that contradicts the operation or the account."""
     if "request_id" in payload:
         yield Issue("payload.request_id", "not_supported", "It follows from the operation, so that a repeat is known.")
     yield from check_same_id(payload, "advertiser_id", account.native_id, "the account")
@@ -359,7 +359,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 
 def _edit_ad_creative(entity: ParsedEntity, edit: Edit) -> EditPart:
-    """The cover; the other members of ``creative`` are fields of the ad."""
+    """Return the change of the cover. The other members of ``creative`` are fields of the ad."""
     if "imageHash" not in edit.creative:
         return {}, ()
     if get_entity_flow(entity) == tiktok.SMART_PLUS_FLOW:
@@ -406,7 +406,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     if "video_id" in members:
         path = "creative.existingId" if "existingId" in edit.creative else "fields.existingId"
         yield from ensure_video_usable(NETWORK, account, members["video_id"], path)
-        if "image_ids" not in members:  # the cover needs the aspect ratio of the video
+        if "image_ids" not in members:  # a cover must have the aspect ratio of its video
             members["image_ids"] = [(yield from fetch_suggested_cover(NETWORK, account, members["video_id"]))]
     does = lifecycle.describe_update(level, entity_id, [change.field for change in changes])
     step = evolve(_build_entity_update_step(account, level, entity, does, members), changes=tuple(changes))
@@ -418,5 +418,5 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Check nothing: the plan itself needs video, identity, cover and places, so making it has read them."""
+    """Check nothing: the plan needs video, identity, cover and places, so :func:`plan_create` has read them."""
     return (yield from completed_flow(([], [])))

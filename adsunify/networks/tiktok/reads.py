@@ -1,4 +1,4 @@
-"""Connecting to TikTok, and what is read from it."""
+"""Reading from TikTok: connecting, the hierarchy, reports, catalogs."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts that the token reaches; ``sign_request`` adds the app to the first request."""
+    """Read the ad accounts that the token reaches. ``sign_request`` adds the app's ID to the first request."""
     references = tiktok.parse_rows((yield from fetch_response(NETWORK, Request("GET", ADVERTISERS_URL))))
     ids = [require_id(row, "/advertiser_id", "account") for row in references]
     accounts: list[DiscoveredAccount] = []
@@ -115,7 +115,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
-    if level.kind == "ad" and get_text(row, level.id) is None:  # an ad from the Smart+ endpoints
+    if level.kind == "ad" and get_text(row, level.id) is None:  # an ad of the Smart+ endpoints
         level = evolve(level, id=f"/{tiktok.SMART_AD_ID_MEMBER}")
     return hierarchy.parse_entity(level, row)
 
@@ -125,7 +125,7 @@ def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Campaigns, ad groups and ads, each to its last page; deleted ones are hidden."""
+    """Read all pages of campaigns, ad groups and ads. TikTok leaves out deleted entities."""
 
     def build_request(level: Level) -> Request:
         page = {"page": "1", "page_size": str(tiktok.PAGE_SIZE)}
@@ -144,7 +144,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         filtering[f"{level.parent.removeprefix('/')}s"] = [query.parent_id]
     if query.search is not None:
         filtering[level.name.removeprefix("/")] = query.search
-    switch = query.status if query.status in tiktok.CREATE_STATUSES else None  # TikTok has no filter for these
+    switch = query.status if query.status in tiktok.CREATE_STATUSES else None  # TikTok has no filter for these statuses
     if query.status is not None and switch is None:
         own = f"{level.path.upper()}_STATUS_"
         if query.status not in level.status_filters and not query.status.startswith(own):
@@ -232,7 +232,7 @@ DAY_POINTER = "/dimensions/stat_time_day"
 # unverified: a conversion counts on the day of the ad's impression, up to 28 days before the conversion. Other
 # figures are final on the next day.
 RESTATED_DAYS = 28
-POLL_INTERVAL_MS = 5_000  # milliseconds between two looks at a report task
+POLL_INTERVAL_MS = 5_000  # milliseconds between two reads of a report task's state
 
 
 def build_report_requests(
@@ -316,7 +316,7 @@ def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json
 
 
 def _parse_csv_rows(content: bytes) -> list[Mapping[str, Json]]:
-    """Parse rows of CSV. A column that is no metric is a dimension."""
+    """Parse rows of CSV. Every column is a metric or a dimension."""
     # unverified: the columns of a CSV report have the names of metrics and dimensions.
     try:
         table = csv.DictReader(content.decode("utf-8-sig").splitlines(), strict=True)

@@ -19,7 +19,7 @@ from .tables import METRICS, NETWORK
 
 @frozen
 class _Names:
-    """The names of a level in requests. ``attributes`` are the metrics that are an entity's name and parent."""
+    """The names of a level in requests. ``attributes``: the metrics that contain an entity's name and parent."""
 
     dimension: str
     attributes: tuple[str, ...]
@@ -35,12 +35,12 @@ NAMES = {
 ALL_STATUSES = "STATUS_ALL"  # API for Business: without it a report has no deleted entities
 
 THROTTLE_HEADER = "x-tt-ads-throttle"
-"""The header of a successful response that has the newest 20,000 ads of the account only."""
+"""The header that marks a successful response with only the newest 20,000 ads of the account."""
 TRUNCATED_NOTE = (
     "TikTok reports the newest 20,000 ads of this account only, so rows are missing. Ask for other ads by their ids."
 )
 _TRUNCATED = "truncated "
-"""Begins the cursor after a page that lacks rows, so that no later page of the report is complete."""
+"""The prefix of the cursor after a page that lacks rows. It marks all later pages of the report as incomplete."""
 
 
 def _build_parts(account: Account, query: ReportQuery) -> list[Request]:

@@ -36,7 +36,7 @@ def has_campaign_budget(entity: NativeEntity) -> bool:
 
 
 def get_budget_period(entity: NativeEntity) -> Period | None:
-    """The period of the budget that the entity itself holds."""
+    """Return the period of the budget that the entity itself holds."""
     return tiktok.BUDGET_PERIODS.get(str(entity.get("budget_mode")))
 
 
@@ -91,7 +91,7 @@ _name_setting = partial(Setting, field="name", find_error=_find_name_error)
 
 
 def _ad_member_pointer(manual: str, smart: str) -> Callable[[NativeEntity], str]:
-    """Build the function that returns a member's pointer. Smart+ ads hold texts in lists of one item."""
+    """Build the function that returns a member's pointer. Smart+ ads have their texts in lists of one item."""
     return lambda entity: smart if get_value(entity, SMART_TEXTS_POINTER) is not None else manual
 
 
@@ -218,7 +218,7 @@ SMART_PLUS_EDITABLE: Mapping[Kind, frozenset[str]] = {
 
 
 def count_budget_periods(start: datetime, end: datetime) -> int:
-    """Return the days that count for the minimum of a lifetime budget: each started period of 24 hours."""
+    """Return the days that count for the minimum of a lifetime budget: the number of started periods of 24 hours."""
     return max(1, -((start - end) // timedelta(days=1)))
 
 

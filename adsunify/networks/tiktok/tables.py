@@ -55,7 +55,7 @@ def _is_deleted(entity: NativeEntity) -> bool:
 
 
 def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
-    """Build a level. All three are enabled at creation unless the create says otherwise."""
+    """Build a level. An entity of any level is created enabled unless the create says otherwise."""
     more |= {
         "unified_statuses": UNIFIED_STATUSES,
         "writable_statuses": {"active": tiktok.ENABLE, "paused": tiktok.DISABLE},
@@ -410,7 +410,7 @@ TEMPLATES = (
 )
 
 
-UNAVAILABLE_VALUES = ("-", "")  # a metric that is not available
+UNAVAILABLE_VALUES = ("-", "")  # the values of an unavailable metric
 REPORT_METRICS = split_words("spend impressions clicks conversion video_play_actions reach")
 METRICS = (
     Metric("impressions", "/metrics/impressions", "count", absent_texts=UNAVAILABLE_VALUES),

@@ -28,7 +28,7 @@ TARGETING_MEMBERS = split_words(
     " carrier_ids isp_ids saved_audience_id smart_audience_enabled smart_interest_behavior_enabled brand_safety_type"
     " category_exclusion_ids contextual_tag_ids"
 )
-# A targeting_spec of Smart+ does not have these.
+# The members that a targeting_spec of Smart+ does not have.
 MANUAL_ONLY_MEMBERS = ("brand_safety_type", "category_exclusion_ids", "contextual_tag_ids")
 ANY_GENDER = "GENDER_UNLIMITED"
 GENDERS = {"male": "GENDER_MALE", "female": "GENDER_FEMALE"}
@@ -112,7 +112,7 @@ VIDEO_PATH, IDENTITY_PATH = "creative.existingId", "platform.identityId"
 
 @frozen
 class BriefLookups:
-    """The results of the look-ups: business centre of a BC_AUTH_TT identity, ID of the cover, location IDs."""
+    """The results of a brief's look-ups: business centre of a BC_AUTH_TT identity, ID of the cover, location IDs."""
 
     business_center: str | None
     cover: str | None
@@ -185,7 +185,7 @@ def fetch_identity_center(network: Network, account: Account, identity_id: str, 
     """Check that the identity may be used for ads. Returns its business centre, or None if it has none."""
     centre = None
     if kind == tiktok.BUSINESS_CENTER_USER:
-        # API for Business: a request with this type needs the centre, so the first request names no type.
+        # API for Business: a request with this type must name the centre, so the first request names no type.
         identity = yield from _find_identity(network, account, identity_id, kind)
         centre = get_text(identity, "/identity_authorized_bc_id")
         if centre is None:

@@ -37,7 +37,7 @@ CODE = "x"
 VERSION = "12"
 HOST = "ads-api.x.com"
 LOGIN_HOST = "api.x.com"
-DOWNLOAD_HOST = "ton.twimg.com"  # the host of finished reports, which gets no credentials
+DOWNLOAD_HOST = "ton.twimg.com"  # the host of finished reports; it gets no credentials
 API_URL = f"https://{HOST}/{VERSION}"
 REQUEST_TOKEN_URL = f"https://{LOGIN_HOST}/oauth/request_token"
 CONSENT_URL = f"https://{LOGIN_HOST}/oauth/authorize"
@@ -48,7 +48,7 @@ REQUEST_ID_HEADER = "x-transaction-id"  # unverified: the name of this header
 
 ACTIVE, PAUSED, DRAFT = "ACTIVE", "PAUSED", "DRAFT"
 STATUSES = (ACTIVE, PAUSED, DRAFT)
-DELETED = "DELETED"  # no status of X: lists with `with_deleted` mark such an entity with `deleted`
+DELETED = "DELETED"  # our status: lists with `with_deleted` mark a deleted entity with the member `deleted`
 LINE_ITEM_BUDGET = "LINE_ITEM"
 WEBSITE_CLICKS, LINK_CLICKS = "WEBSITE_CLICKS", "LINK_CLICKS"
 PROMOTED_POSTS = "PROMOTED_TWEETS"
@@ -131,7 +131,7 @@ TIME = ISO_TIME
 
 
 def get_utc_offset(account: Account, now: datetime) -> timedelta:
-    """Return the account's present UTC offset, with which X counts all days of a request."""
+    """Return the account's present UTC offset. X uses it for all days of a request."""
     return now.astimezone(get_timezone(require_timezone(account))).utcoffset() or timedelta()
 
 
@@ -188,13 +188,13 @@ def build_locations_request(query: Mapping[str, str]) -> Request:
 
 
 def build_posts_request(account: Account, query: Mapping[str, str]) -> Request:
-    """Build the read of published posts. Without ``timeline_type`` it has only posts that followers never saw."""
+    """Build the read of published posts. Without ``timeline_type`` X lists only posts that followers do not see."""
     fixed = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "trim_user": "true"}
     return build_account_get_request(account, "tweets", **fixed, **query)
 
 
 def build_job_states_request(account: Account, ids: str) -> Request:
-    """Build the read of the states of reports. It is complete even if it has a cursor, which is not followed."""
+    """Build the read of the states of reports. The response is complete even if it has a cursor."""
     return build_request("GET", "/stats/jobs/accounts/{account}", {"job_ids": ids}, account=account.native_id)
 
 
@@ -226,7 +226,7 @@ def authorize_request(
 
 
 def derive_nonce(value: str) -> str:
-    """Return a nonce for the only request with a unique value."""
+    """Return a nonce for a request, from a value that no other request has."""
     return hashlib.sha256(value.encode()).hexdigest()
 
 
@@ -308,19 +308,19 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def _match_answered_id(operations: Sequence[Json], position: int, item: Json) -> str | None:
-    """Return the ID of a result; None if a deletion has another criterion as its result."""
+    """Return the ID of a result; None if the result of a deletion names another criterion than the deleted one."""
     id_ = parse_id(get_value(item, "/id"))
     sent_id = get_value(operations, f"/{position}/params/{CRITERION_ID_MEMBER}")
     return id_ if sent_id is None or sent_id == id_ else None
 
 
 LOCKED_RETRY_DELAY, DEFAULT_RETRY_DELAY = 5.0, 60.0
-# The limit of the account comes before the limit of the app.
+# The account's limit is tried before the app's limit.
 RESET_HEADERS = ("x-account-rate-limit-reset", "x-rate-limit-reset")
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds until the limit is reset: a Unix time, compared with the ``Date`` of the response."""
+    """Return the seconds until the limit is reset: the header's Unix time less the ``Date`` of the response."""
     if response.status == 423:
         return LOCKED_RETRY_DELAY
     if response.status != 429:

@@ -112,7 +112,7 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> QueryParameters:
     return {
         "funding_instrument_id": brief.platform.funding_instrument_id or "",
         "name": brief.name,
-        "entity_status": x.PAUSED,  # the default is ACTIVE
+        "entity_status": x.PAUSED,  # X's default is ACTIVE
         "budget_optimization": x.LINE_ITEM_BUDGET,
         amount: _format_micros(account, brief.budget.amount, "budget.amount"),
     }
@@ -185,7 +185,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-# The post is active since its creation.
+# A promoted post is active from its creation, so it has no activation step.
 plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
 
 

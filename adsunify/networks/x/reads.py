@@ -172,10 +172,10 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     """Read one page of a level. X does not filter by status, so pages without a match are skipped."""
     level = check_query(NETWORK, kind, query)
     is_deleted = query.status == x.DELETED
-    by_status = ListQuery(status=None if is_deleted else query.status)  # X itself searches by name
+    by_status = ListQuery(status=None if is_deleted else query.status)  # the request already searches by name
 
     def parse_page(response: Response) -> EntityPage:
-        # a promoted post below a deleted line item is hidden as well, and is not marked
+        # X also hides promoted posts below a deleted line item, and does not mark them as deleted
         rows = [
             row
             for row in x.parse_rows(response)
@@ -215,7 +215,7 @@ METRIC_GROUPS = ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")  # conversions ne
 CAMPAIGN_ENTITY = "CAMPAIGN"
 MAX_IDS_PER_REQUEST = 20
 SYNC_DAYS, JOB_DAYS, ACTIVITY_DAYS = 7, 90, 90
-SYNC_REQUESTS = 120  # of 250 in 15 minutes
+SYNC_REQUESTS = 120  # X allows 250 in 15 minutes
 MAX_OPEN_JOBS = 100
 POLL_INTERVAL_MS = 30_000  # milliseconds
 SUCCESS_STATE, UNFINISHED_STATES = "SUCCESS", ("PROCESSING", "QUEUED")  # unverified: all other states are failures
@@ -228,7 +228,7 @@ _ONE_DAY = timedelta(days=1)
 def fetch_active_ids(
     account: Account, entity: str, ids: Sequence[str], start: date, offset: timedelta, now: datetime
 ) -> Flow[dict[str, list[str]]]:
-    """Return the IDs to report on, by placement: all of them, or those with activity if one request is not enough."""
+    """Return the IDs to report on, by placement: all, or only active ones if there are too many for one request."""
     if len(ids) <= MAX_IDS_PER_REQUEST:
         return {placement: list(ids) for placement in PLACEMENTS if ids}
     active: dict[str, set[str]] = {placement: set() for placement in PLACEMENTS}
@@ -245,7 +245,7 @@ def fetch_active_ids(
 
 
 def _build_activity_queries(entity: str, start: date, offset: timedelta, now: datetime) -> Iterator[dict[str, str]]:
-    """Yield the queries up to now, since X lists a late change of a billed amount under the hour of its recording."""
+    """Yield the queries up to now: X lists a late change of a billed amount under the hour in which it was recorded."""
     last = (now.astimezone(timezone(offset))).date()
     hour = format_utc(now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1))
     for first, until in split_date_range(min(start, last), last, ACTIVITY_DAYS):
@@ -256,7 +256,7 @@ def _build_activity_queries(entity: str, start: date, offset: timedelta, now: da
 def build_stats_queries(
     entity: str, ids_by_placement: Mapping[str, Sequence[str]], start: date, end: date, days: int, offset: timedelta
 ) -> Iterator[tuple[date, dict[str, str]]]:
-    """Yield the parameters of each request, with its first day. A request has so many days at most."""
+    """Yield the parameters of each request, with its first day. ``days``: the most days of a request."""
     for first, last in split_date_range(start, end, days):
         for placement, ids in ids_by_placement.items():
             for at in range(0, len(ids), MAX_IDS_PER_REQUEST):
@@ -279,7 +279,7 @@ MetricsKey = tuple[str, str, str]
 
 
 def _split_days(metrics: Mapping[str, Json]) -> list[dict[str, Json]]:
-    """Return the figures of each day. A metric is a series, or an object of series. A day leaves out absent figures."""
+    """Return the figures of each day. A metric is a series or an object of series. Absent figures are left out."""
     parts = {name: _split_days(item) if isinstance(item, Mapping) else item for name, item in metrics.items()}
     series = [(name, values) for name, values in parts.items() if isinstance(values, list)]
     days: list[dict[str, Json]] = [{} for _ in range(max((len(values) for _, values in series), default=0))]
@@ -308,14 +308,14 @@ def _collect_days(
 
 
 def get_id_column(entity: str) -> str:
-    """Return the member of a native row that has the ID of such an entity, such as ``line_item_id``."""
+    """Return the member of a native row with the ID of an entity of this type, such as ``line_item_id``."""
     return f"{entity.lower()}_id"
 
 
 def fetch_stats_rows(
     account: Account, entity: str, queries: Iterable[tuple[date, Mapping[str, str]]]
 ) -> Flow[list[Mapping[str, Json]]]:
-    """Read figures at once: a row for each day, entity and placement, in this order."""
+    """Read figures synchronously: a row for each day, entity and placement, in this order."""
     rows: dict[MetricsKey, dict[str, Json]] = {}
     for first, query in queries:
         request = x.build_request("GET", "/stats/accounts/{account}", query, account=account.native_id)
@@ -329,9 +329,9 @@ def _sort_rows(rows: Mapping[MetricsKey, Mapping[str, Json]]) -> list[Mapping[st
 
 
 def sum_figures(native: Iterable[Mapping[str, Json]], members: Sequence[str]) -> list[dict[str, Json]]:
-    """Return a row for the native rows with the same members, with the sums of their figures for SUM_METRICS.
+    """Group the native rows by the values of ``members``, and return one row with the sums of each group.
 
-    A figure that none of the rows has is left out, and not 0.
+    A sum is left out, and not 0, if no row of the group has the figure. The sums are for SUM_METRICS.
     """
     rows = list(native)
     sums: dict[tuple[Json, ...], dict[str, Json]] = {}
@@ -347,7 +347,7 @@ def sum_figures(native: Iterable[Mapping[str, Json]], members: Sequence[str]) ->
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """Return each day, and its figures. The sum of a metric that no row has is None and not 0."""
+    """Return each day and its figures. If no row has a metric, its sum is None and not 0."""
     return parse_report_rows(SUM_METRICS, sum_figures(native, ("date",)), "/date")
 
 
@@ -426,7 +426,7 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
     if len(failed) == len(jobs):
         raise ProviderError(f"X made no report ({failed[0].status}).", native=NativeErrorDetails(failed[0].status))
     rows: dict[MetricsKey, dict[str, Json]] = {}
-    failed_days = {item.days: None for item in failed}  # a sum of some days would be wrong
+    failed_days = {item.days: None for item in failed}  # a sum that lacks one of the jobs of these days would be wrong
     for item in jobs:
         if item.days not in failed_days:
             _collect_days(rows, (yield from _download_job(item)), CAMPAIGN_ENTITY, item.days.start, item.placement)

@@ -1,4 +1,4 @@
-"""Figures of X below the account: those of the entities of a list, since a request has to name entities."""
+"""Figures of X below the account. Requests must name entities, so pages of their lists are read first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .tables import NETWORK
 from .targeting import fetch_rows
 
 ENTITY_PAGE_SIZE = 200
-"""The entities of a page, and the most ids of a filter. Their figures are 60 requests; X allows 250 in 15 minutes."""
+"""The entities of a page, and the most ids of a filter. A page takes 60 requests; X allows 250 in 15 minutes."""
 
 
 def fetch_report_page(
@@ -57,7 +57,7 @@ def fetch_report_page(
         row for row in x.parse_rows(response) if not query.entity_ids or get_text(row, "/id") in query.entity_ids
     ]
     foreign = yield from _find_foreign_ids(account, level, entities)
-    # members that the report does not have
+    # the report lacks these members
     member_names = [at.removeprefix("/") for at in (level.name, level.parent) if at]
     members = {
         entity_id: {name: get_text(row, f"/{name}") for name in member_names}
@@ -93,7 +93,7 @@ def _parse_next_cursor(request: Request, response: Response) -> str | None:
 
 
 def _find_foreign_ids(account: Account, level: Level, entities: Sequence[Mapping[str, Json]]) -> Flow[set[str]]:
-    """Return the IDs of the entities that are paid in another currency, which the account's figures leave out.
+    """Return the IDs of entities that are paid in another currency. The account's figures leave these entities out.
 
     Promoted posts have no currency. An entity without one is paid in the currency of the entity above it.
     """

@@ -83,7 +83,7 @@ def _get_strategy_choices(entity: NativeEntity) -> Iterator[str]:
 
 
 BUDGET_MEMBERS = {"dailyBudget": x.DAILY_BUDGET_MEMBER, "lifetimeBudget": x.TOTAL_BUDGET_MEMBER}
-"""An entity may have both; then ``budget`` is the daily one."""
+"""Field -> native member. If an entity has both budgets, ``budget`` is the daily budget."""
 
 
 def _budget_settings(kind: Kind) -> tuple[Setting, ...]:

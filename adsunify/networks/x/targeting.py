@@ -44,7 +44,7 @@ AGE_BUCKETS = split_words(
 GENDERS = {"male": "1", "female": "2"}
 CRITERION_VALUES: Mapping[str, tuple[str, ...]] = {AGE: AGE_BUCKETS, GENDER: tuple(GENDERS.values())}
 MAX_CRITERIA = {LOCATION: 2_000, INTEREST: 100, AGE: 1, "EVENT": 1}  # criteria of a type on one line item
-MAX_BATCH_SIZE = 500  # operations; a batch is never split, since X applies it as a whole or not at all
+MAX_BATCH_SIZE = 500  # operations; a batch is never split, because X applies a batch as a whole or not at all
 WORLDWIDE_WARNING = "There is no targeting: X serves all users worldwide."
 ALL_COUNTRIES_WARNING = "The targeting names no location: X serves in all countries."
 _CRITERION_MEMBERS = ("targeting_type", "targeting_value", "operator_type")
@@ -146,7 +146,7 @@ def is_promotable(network: Network, account: Account, post: str) -> Flow[bool]:
     for user in users:
         if (yield from fetch_rows(network, x.build_posts_request(account, {"tweet_ids": post, **user}))):
             return True
-        if not user:  # without a user, the list only has posts of the full user
+        if not user:  # without a user_id, X lists only posts of the full promotable user
             others = yield from fetch_rows(
                 network, x.build_account_get_request(account, "promotable_users", count=x.PAGE_SIZE)
             )
@@ -190,7 +190,7 @@ def fetch_criteria(network: Network, account: Account, line_item: str) -> Flow[l
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, Sequence[Criterion], str], list[Criterion]]
-"""Builds the wanted criteria from the wanted value and the present criteria of the type; the path is for errors."""
+"""Builds the new criteria of a type from an edit's value and the present criteria. The path is for errors."""
 
 
 def _criteria_builder(type_: str, operator: str = EQUAL) -> TargetingPartBuilder:
