@@ -319,9 +319,9 @@ def _check_money(network: Network, chosen: Format, account: Account, brief: Camp
 
 
 def check_start_is_midnight(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
-    """Yield the issue of a start inside a day, for networks that store whole local days.
+    """Yield an issue if the start is not a midnight, for networks that store whole local days.
 
-    If the campaign started at midnight before, it would spend money early.
+    A campaign that started at the midnight before would spend money too early.
     """
     try:
         parse_start_day(brief.schedule.start_at, "schedule.startAt", network, timezone)
@@ -356,7 +356,7 @@ def _list_location_types(network: Network) -> tuple[Callable[[str], str | None],
 
 
 def collect_minor_unit_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
-    """Yield a warning for each amount that has more digits than the currency has, and that the network can store."""
+    """Yield a warning for each amount with more digits than its currency has, if the network can store the amount."""
     currency = require_currency(account)
     digits = get_exponent(currency, "account.currency")
     for name, amount in (("budget", brief.budget.amount), ("bid", brief.bid or "")):

@@ -173,7 +173,7 @@ class EntityReports(Protocol):
     ) -> Flow[EntityReportPage]:
         """Fetch one page of a report. Amounts are Decimals in major units.
 
-        ``cursor`` is that of the page before; None leads to the first page. If the network makes reports
+        ``cursor``: the cursor of the previous page; None for the first page. If the network makes reports
         asynchronously, the page is ``pending`` with a job, and the caller calls again with this job.
         """
         ...
@@ -274,9 +274,9 @@ def cover_report(
     notes: Sequence[str] = (),
     missing: Sequence[DateRange] = (),
 ) -> Coverage:
-    """Return the coverage of a report, with a note if the network leaves out days without a delivery.
+    """Return the coverage of a report, with a note if the network leaves out days without delivery.
 
-    ``missing``: days of which the network has not reported all rows.
+    ``missing``: days for which the network has not reported all rows.
     """
     quiet = [QUIET_DAYS_NOTE] if network.missing_day == "zero" else []
     level = [query.level.note] if query.level.note else []
@@ -294,13 +294,13 @@ def fetch_part(
     turn_page: Callable[[Request, str], Request],
     parse_next_cursor: Callable[[Request, Response], str | None],
 ) -> Flow[tuple[Response, str | None]]:
-    """Fetch the page of a report to which a cursor leads. Returns its response and the cursor of the next page.
+    """Fetch the page of a report that a cursor names. Returns the response and the cursor of the next page.
 
     Args:
         network: the network's tables.
         parts: the request of the first page of each part of the report, in order. The same query gives the same parts.
-        cursor: that of the page before; None for the first page.
-        turn_page: changes the request of a part's first page to that of the page of a native cursor.
+        cursor: the cursor of the previous page; None for the first page.
+        turn_page: converts the request of a part's first page to the request of the page that a native cursor names.
         parse_next_cursor: returns the native cursor of the next page of the part; None at the part's end.
     """
     number, native_cursor = decode_part_cursor(cursor, len(parts))
@@ -313,7 +313,7 @@ def fetch_part(
 
 
 def encode_part_cursor(number: int, native_cursor: str | None, count: int) -> str | None:
-    """Return the cursor after a page of part ``number``, counted from 0, of ``count`` parts; None after the last."""
+    """Return the cursor after a page of part ``number`` (from 0) of ``count`` parts; None after the last page."""
     if native_cursor is not None:
         return f"{number}:{native_cursor}"
     return f"{number + 1}:" if number + 1 < count else None

@@ -30,7 +30,7 @@ MAX_PAGES = 1_000
 """The maximum number of pages of a list. A longer tree is marked ``truncated``."""
 MAX_FLOW_BYTES = 64 * 1024 * 1024
 MAX_FLOW_SECONDS = 300.0
-"""A flow sends no further request after so many decompressed bytes of responses, or after so many seconds."""
+"""A flow sends no further request after this many decompressed bytes of responses, or after this many seconds."""
 
 
 # -- requests of a flow -------------------------------------------------------------------------------------------

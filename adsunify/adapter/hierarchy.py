@@ -286,7 +286,7 @@ def is_action_accepted(level: Level, status: str | None, native_status: str | No
 def require_accepted_action(network: Network, entity: ParsedEntity, action: Action, path: str) -> None:
     """Raise InvalidInput ``deleted`` if the entity is deleted, or archived so that the network refuses this action.
 
-    ``path`` is where the request names the entity. The action ``create`` is that of an entity below it.
+    ``path`` is where the request names the entity. The action ``create`` means the creation of an entity below it.
     """
     level = get_level(network, entity.kind)
     if is_action_accepted(level, entity.status, entity.native_status, action):

@@ -83,7 +83,7 @@ class Credentials:
 
 
 def build_consent_url(address: str, **query: str) -> str:
-    """Return the address of a consent page with its query. The names are those of the network."""
+    """Return the address of a consent page with ``query``, whose names are the network's."""
     return f"{address}?{urlencode(query, quote_via=quote)}"
 
 

@@ -46,7 +46,7 @@ def find_earliest_day(history: History | None, account: Account, now: datetime) 
 def require_history(
     network: Network, account: Account, start: date, now: datetime, level: ReportLevel | None = None
 ) -> None:
-    """Raise InvalidInput if the range begins before the network's history, or that of a level."""
+    """Raise InvalidInput if the range begins before the network's history, or before the history of ``level``."""
     history = network.history if level is None or level.history is None else level.history
     first = find_earliest_day(history, account, now)
     if history is not None and first is not None and start < first:

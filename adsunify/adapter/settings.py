@@ -172,7 +172,7 @@ def first_lock(*locks: Lock) -> Lock:
 
 
 def add_common_lock(common: Lock, *settings: Setting) -> tuple[Setting, ...]:
-    """Return the settings with a lock that all of them have. A setting that is always locked keeps its reason."""
+    """Add the lock ``common`` to all settings. A setting that is always locked keeps its own reason."""
 
     def join(setting: Setting) -> Setting:
         if isinstance(setting.lock, str):

@@ -294,7 +294,7 @@ def compute_spend(settings: SpendSettings, timezone: str | None, now: datetime |
     lifetime budget counts in full. With both, the lower amount counts.
 
     Args:
-        settings: the entity. Its start and its end may be those of another level.
+        settings: the settings of the entity. Start and end may come from another level.
         timezone: the IANA name of the account's time zone; None if it is not known.
         now: the present; None: nothing is compared with it.
     """

@@ -174,7 +174,7 @@ def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date
 
 
 def get_base_url(account: Account) -> str:
-    """Return the URL of the region: that of the account's extra, of its marketplace, or of its currency."""
+    """Return the URL of the account's region, which an extra, the marketplace or the currency gives, in this order."""
     country = MARKETPLACES.get(account.extras.get("countryCode", ""))
     region = account.extras.get("region") or (country.region if country is not None else "")
     if not region:

@@ -83,7 +83,7 @@ def _parse_profile(profile: Mapping[str, Json], region: str) -> DiscoveredAccoun
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """Read the profiles of all three regions: each host lists those of its region."""
+    """Read the profiles of all three regions. Each host lists only the profiles of its region."""
     accounts: list[DiscoveredAccount] = []
     for region, name in HOSTS.items():
         response = yield from fetch_response(NETWORK, build_profiles_request(f"https://{name}"))
@@ -203,7 +203,7 @@ def _build_report_job_request(account: Account, report_type: ReportType, days: D
 
 
 def _create_report(account: Account, report_type: ReportType, days: DateRange) -> Flow[Mapping[str, Json]]:
-    """Create a report. Returns its ``reportId`` and ``status``, or those of an identical earlier report."""
+    """Create a report, or find an identical earlier report. Returns the report's ``reportId`` and ``status``."""
     response = yield _build_report_job_request(account, report_type, days)
     if response.status == 425:  # "The Request is a duplicate of : <reportId>": the first report is used
         match = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
@@ -309,7 +309,10 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days by reports of at most 31 days each, which are one job. A row is a day with activity."""
+    """Read daily figures from reports of at most 31 days each. All reports of a range are one job.
+
+    Only days with activity have a row.
+    """
     if job is None:
         states = yield from create_reports(account, ACCOUNT_REPORT, start, end)
     else:

@@ -57,7 +57,7 @@ def _find_keyword_error(words: str) -> str | None:
 
 
 def build_products_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    """Build the request for products of the inventory: those of an ASIN, those with words in the title, or all."""
+    """Build the request for products of the inventory: with an ASIN, with words in the title, or all products."""
     body: dict[str, Json] = {"adType": "SP", "checkEligibility": True, "checkItemDetails": True, "pageIndex": 0}
     body["pageSize"] = min(limit, 300)
     if suffix:

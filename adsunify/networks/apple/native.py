@@ -225,7 +225,7 @@ def parse_rows(response: Response) -> list[Mapping[str, Json]]:
 
 
 def get_next_offset(response: Response, offset: int, count: int) -> int | None:
-    """Return the offset of the next page; None at the end. ``offset`` and ``count``: those of this page.
+    """Return the offset of the next page; None at the end. ``offset`` and ``count``: of the page in ``response``.
 
     A page may have fewer rows than were requested, so the list ends at its total or with an empty page.
     """
@@ -254,7 +254,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_error_object(error: Json, request_id: str | None, more: str | None = None) -> ParsedError:
-    """Return an error's codes, those of its details first, and all of its texts."""
+    """Return an error's codes, with the codes of its details first, and all of its texts."""
     if isinstance(error, str):  # the error of the token endpoint
         return ParsedError((error,), more or error, request_id)
     parts = [*_get_error_details(error, "details"), *_get_error_details(error, "errors"), error]
@@ -277,7 +277,7 @@ def _format_error_message(detail: Json) -> str | None:
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
     """Return the result of each sent item of a bulk request, by ``correlationId``.
 
-    Platform API, "Bulk operations": all items are applied or none. So one refused item, or an error beside the items,
+    Platform API, "Bulk operations": all items are applied or none. So one refused item, or an error outside the items,
     rejects all of them. An item with a new ID in such a response contradicts that: its outcome is unknown.
     """
     sent_items = get_value(request.body, "/items")

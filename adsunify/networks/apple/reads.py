@@ -104,7 +104,7 @@ def _merge_account(native_id: str, row: Mapping[str, Json], whole: Mapping[str, 
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """Read the ad accounts in which the key has a role. If an account cannot be read, its name is that of the list."""
+    """Read the ad accounts in which the key has a role. If an account cannot be read, its name in the list is used."""
     response = yield from fetch_response(NETWORK, Request("GET", f"{apple.API_URL}/acls"))
     accounts: list[DiscoveredAccount] = []
     for row in require_objects(response.body, "/result/acls"):
@@ -221,7 +221,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity. An ad group without a bid strategy gets that of its campaign, which it inherits."""
+    """Read the entity. An ad group without a bid strategy inherits its campaign's strategy, which is added."""
     entity = yield from fetch_entity(account, kind, entity_id)
     bid_strategy = get_value(entity.native, "/bidStrategy")
     bid_strategy = bid_strategy if isinstance(bid_strategy, Mapping) else {}
@@ -302,7 +302,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days, summed over the campaigns. Deleted campaigns are included, since their spend counts."""
+    """Read daily figures, summed over the campaigns. Deleted campaigns are included, since their spend counts."""
     today = (to_account_time(account, now) or now).date()
     until = min(end, today)
     if start > until:  # all days are in the future

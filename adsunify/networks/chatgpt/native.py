@@ -53,7 +53,7 @@ CREATIVE_MEMBERS = split_words("type title body target_url file_id price")
 READ_ONLY_MEMBERS = split_words("id created_at updated_at review review_status serving_issues appeal")
 
 MICROS = 1_000_000  # micros in one major unit, in every currency
-IMPRESSIONS_PER_BID = 1_000  # a brief's bid is for so many impressions; a native bid is for one
+IMPRESSIONS_PER_BID = 1_000  # of a bid in a brief; a native bid is for one impression
 MIN_BUDGET = "1"
 NAME_LENGTH_RANGE, TITLE_LENGTH_RANGE = (3, 1_000), (3, 50)
 MAX_BODY_LENGTH, MAX_URL_LENGTH = 100, 2_048

@@ -306,7 +306,7 @@ def _join_days(
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account from two reports, of delivery and of conversions; there are no report jobs."""
+    """Read the account's daily figures from two reports: delivery and conversions. There are no report jobs."""
     timezone = require_timezone(account)
     today = now.astimezone(get_timezone(timezone)).date()
     first, last = start, min(end, today)  # OpenAI refuses days in the future

@@ -105,7 +105,7 @@ NEUTRAL_MEMBERS = frozenset(
 def get_money_unit(account: Account) -> MoneyUnit:
     """Return the unit: micros, in multiples of the billable unit of the account's currency.
 
-    The billable unit is that of the account's extra ``billableUnitMicros``, or else the minor unit of ISO 4217.
+    The account's extra ``billableUnitMicros`` holds the billable unit. Without it, the minor unit of ISO 4217 is used.
     """
     return _get_billable_unit(require_currency(account), account.extras.get("billableUnitMicros", ""))
 

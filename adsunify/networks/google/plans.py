@@ -348,7 +348,7 @@ def _edit_fields(account: Account, kind: Kind, entity: NativeEntity, edit: Edit,
 def _build_update_operations(
     account: Account, level: Level, entity_id: str, entity: NativeEntity, changed: Mapping[str, Json]
 ) -> Iterator[Mapping[str, Json]]:
-    """Build the operations of changed fields: one for each resource that has such a field."""
+    """Build the operations of an edit's fields: one for each resource with a changed field."""
     if "campaignBudget" in changed:
         budget = get_text(entity, "/campaign/campaignBudget")
         if not google.is_resource_name(account, "campaignBudget", budget):

@@ -304,7 +304,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account; there are no report jobs."""
+    """Read the account's daily figures; there are no report jobs."""
     today = (to_account_time(account, now) or now).date()
     fields = ("segments.date", *CUSTOMER_FIELDS, *FIGURE_FIELDS)
     query = google.build_gaql(fields, "customer", build_days_condition(start, end), order="segments.date")

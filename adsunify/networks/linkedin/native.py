@@ -192,7 +192,7 @@ def build_list_request(
     limit: int,
     cursor: str | None = None,
 ) -> Request:
-    """Build the request of one page of a level's entities, only those of ``parents`` (URNs) if there are any."""
+    """Build the request of one page of a level's entities. ``parents`` (URNs) restrict it to entities below them."""
     query: dict[str, Json]
     if level.kind == "ad":  # creatives have no q=search (404)
         # unverified: a request without campaigns lists all creatives of the account.

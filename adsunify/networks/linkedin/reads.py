@@ -186,7 +186,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days in UTC; there are no report jobs. Only days with activity have rows."""
+    """Read daily figures; days are in UTC, and there are no report jobs. Only days with activity have rows."""
     response = yield from fetch_response(NETWORK, build_analytics_request(account, start, end, "ACCOUNT"))
     native = linkedin.parse_rows(response)
     days = list(parse_daily_metrics(account, native, start, end))

@@ -137,7 +137,7 @@ def _find_page_id_error(value: Json) -> str | None:
 
 
 def get_page_urn(account: Account, brief: CampaignBrief | None = None) -> str | None:
-    """Return the URN of the campaign's organization: that of the brief, or else that of the account."""
+    """Return the URN of the organization that the brief names or, without one, of the account's organization."""
     page = brief.platform.page_id if brief is not None else None
     if page is not None:
         return linkedin.build_urn(linkedin.ORGANIZATION_URN, page)
@@ -376,7 +376,7 @@ TEMPLATES = (
     ),
 )
 
-# Amounts in reports have up to 18 fraction digits, of which the last are noise of floats ("20.130000000000000782").
+# Amounts in reports have up to 18 fraction digits. The last digits are noise of floats ("20.130000000000000782").
 _DECIMAL_CONTEXT = Context(prec=2 * MAX_NUMBER_CHARACTERS)
 _SIX_DIGITS = Decimal("0.000001")
 

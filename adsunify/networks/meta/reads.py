@@ -217,7 +217,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account: up to 90 in one request, else by a report that a later call resumes."""
+    """Read the account's daily figures: up to 90 days in one request, else from a job that a later call resumes."""
     today = now.astimezone(get_timezone(account.timezone)).date() if account.timezone else now.date()
     query = build_report_query("account", start, end)
     native: list[Mapping[str, Json]] | None = None

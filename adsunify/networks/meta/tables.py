@@ -376,7 +376,7 @@ TEMPLATES = (
     Template("ad", "An existing creative", AD_TEMPLATE),
 )
 
-# The kinds overlap, so their values are never added up: only the first kind that a row has counts.
+# The kinds overlap, so their values are never added up. Only the first of these kinds that a row has counts.
 PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
 
 

@@ -193,7 +193,7 @@ def _build_radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
 
 
 def _lay_interests_over(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
-    # A person has to match all specs of flexible_spec. Members of a spec beside interests stay unchanged.
+    # A person has to match all specs of flexible_spec. Other members of a spec than interests stay unchanged.
     entries = [{"id": item["id"], "name": item["name"]} for item in items]
     specs: list[Json] = []
     for spec in get_objects(targeting, "/flexible_spec", "targeting"):

@@ -288,7 +288,7 @@ def fetch_incomplete_day(now: datetime) -> Flow[date]:
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read the figures by days of US Eastern time; there are no report jobs."""
+    """Read daily figures; days are in US Eastern time, and there are no report jobs."""
     answers: list[Response] = []
     for first, last in split_date_range(start, end, outbrain.REPORT_DAYS):
         answers += yield from fetch_pages(NETWORK, _build_periodic_request(account, first, last), _build_next_request)

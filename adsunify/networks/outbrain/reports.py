@@ -78,7 +78,7 @@ def fetch_report_page(
 ) -> Flow[EntityReportPage]:
     """Read a page about all campaigns, or about the links of one; there are no report jobs.
 
-    Days are those of US Eastern time.
+    Days are in US Eastern time.
     """
     position = _Position.parse(cursor)
     owners = [ALL_CAMPAIGNS]

@@ -134,10 +134,10 @@ def _fetch_days(account: Account, build: Callable[[bool], Request], in_utc: bool
     Args:
         account: the account.
         build: builds the request, for days in the account's time zone if its argument is true.
-        in_utc: whether an earlier request of the same report has decided for UTC; None if there is none.
+        in_utc: whether an earlier request of the same report used UTC; None without an earlier request.
 
     Returns:
-        The response, and whether its days are days in UTC although the account has another time zone.
+        The response, and whether its days are in UTC although the account has another time zone.
     """
     own = account.timezone not in UTC_TIMEZONES and in_utc is not True
     response = yield build(own)
@@ -299,7 +299,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account: the last 90 days in one request, earlier ones by reports that a later call resumes."""
+    """Read the account's daily figures: the last 90 days in one request, else from a job that a later call resumes."""
     last_day = max(start, min(end, (to_account_time(account, now) or now).date()))
     native: list[Mapping[str, Json]] = []
     if job is None and is_synchronous(start, now):

@@ -172,7 +172,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account in one request. Reddit may change the figures of a day for some hours."""
+    """Read the account's daily figures in one request. Reddit may change the figures of a day for some hours."""
     timezone = require_timezone(account)
     answers = yield from fetch_pages(NETWORK, build_report_request(account, start, end), reddit.build_next_request)
     native = [row for answer in answers for row in parse_native_rows(answer, start, end)]

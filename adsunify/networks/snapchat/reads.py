@@ -270,7 +270,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account, summed over its campaigns. A report is only resumed, never started."""
+    """Read the account's daily figures, summed over its campaigns. No report job is started; a given one is read."""
     timezone = require_timezone(account)
     bodies: list[Json] = []
     if job is not None:

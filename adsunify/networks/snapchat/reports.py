@@ -126,7 +126,7 @@ def _build_owner_requests(account: Account, query: ReportQuery, owner: str, owne
 
 
 def _find_part(query: ReportQuery, parts: Sequence[Request], cursor: str | None) -> tuple[int, int]:
-    """Return the part that a cursor names, as the position of its owner and the position of its range of days."""
+    """Return the position of the owner and the position of the range of days of the part that a cursor names."""
     return divmod(decode_part_cursor(cursor, len(parts))[0], len(_split_range(query)))
 
 

@@ -58,7 +58,10 @@ def _is_manual_ad(flow: tiktok.CreateFlow, level: Level) -> bool:
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """Build a step that creates one entity in the account's flow. API for Business: the create of an ad has no mark."""
+    """Build a step that creates one entity in the account's flow.
+
+    API for Business: the create of an ad takes no request_id.
+    """
     flow = create_flow(account)
     request = tiktok.build_post_write_request(account, _build_path(flow, level, "create"), members)
     return Step(

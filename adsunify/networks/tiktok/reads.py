@@ -278,7 +278,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account's time zone. ``job`` is a report task that was created elsewhere."""
+    """Read daily figures; days are in the account's time zone. ``job``: a report task that was created elsewhere."""
     native: list[Mapping[str, Json]] = []
     for request in () if job is not None else build_report_requests(account, start, end, "AUCTION_ADVERTISER"):
         native += yield from _fetch_rows(request)

@@ -208,7 +208,7 @@ def authorize_request(
 ) -> Request:
     """Return the request with its ``Authorization: OAuth`` header.
 
-    ``now``: milliseconds. ``token`` and ``secret``: those of the user or of the request token; none at first.
+    ``now``: milliseconds. ``token`` and ``secret``: of the user or of the request token; absent in the first request.
     ``more``: further OAuth parameters (``oauth_callback``, ``oauth_verifier``).
     """
     oauth = {

@@ -440,7 +440,7 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account as sums over its campaigns, with deleted ones.
+    """Read the account's daily figures: the sums over its campaigns, deleted campaigns included.
 
     There is a request for each group of campaigns, placement and group of metrics. A few days of a few campaigns are
     read directly. For more, each request creates a report, which is downloaded as a compressed file.
