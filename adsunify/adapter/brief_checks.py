@@ -271,7 +271,7 @@ def _collect_empty_paths(value: Json, names: Sequence[str], path: str, paths: li
         paths.append(path)
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, member in members:
-        is_text = isinstance(member, str) and member != ""  # a non-empty text, the most frequent value, is not empty
+        is_text = isinstance(member, str) and member != ""  # most values are such texts, and need no search
         if not is_text and (not names or names[0] in (name, "*")):
             _collect_empty_paths(member, names[1:], f"{path}.{name}", paths)
 

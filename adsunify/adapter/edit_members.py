@@ -89,7 +89,7 @@ def _check_items(network: Network, row: EditMember, items: Sequence[Json], path:
     """Yield an issue for each member of an item that the network would ignore, and for each repeated ID."""
     ids: set[str] = set()
     for index, item in enumerate(items):
-        if not isinstance(item, Mapping):  # genders and headlines are plain texts
+        if not isinstance(item, Mapping):  # genders and headlines are texts without members
             continue
         at = f"{path}.{index}"
         if str(item["id"]) in ids:
@@ -172,7 +172,7 @@ def apply_targeting(
 def replace_members(
     parts: Mapping[str, tuple[str, PartBuilder]], current: Mapping[str, Json], new_members: Mapping[str, Json]
 ) -> tuple[dict[str, Json], list[Change]]:
-    """Return the native members that an edit's targeting replaces, and each change, if a part is one native member.
+    """Apply an edit's targeting whose parts are one native member each. Returns the new native members and each change.
 
     Raises InvalidInput with the issues of all members.
     """

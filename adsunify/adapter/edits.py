@@ -324,7 +324,7 @@ def check_payload_amounts(
         if setting.unit != "money" or setting.field not in ("budget", "bid"):
             continue
         at = get_setting_pointer(setting, payload)
-        if at.startswith(f"/{get_level(network, kind).native}/"):  # Google's rows hold several levels
+        if at.startswith(f"/{get_level(network, kind).native}/"):  # a row of Google holds several levels
             at = at.removeprefix(f"/{get_level(network, kind).native}")
         count = parse_native_amount(unit, get_value(payload, at)) if at else None
         if count is None or (setting.is_zero_unset and not count):
@@ -377,7 +377,7 @@ def _to_native_value(
     if setting.unit == "money":
         unit = network.get_money_unit(account)
         count = to_native_units(unit, plain, path)
-        if not count:  # as in a brief: for a network, 0 may mean no limit at all
+        if not count:  # as in a brief: some networks read 0 as "no limit"
             raise invalid_input(path, "out_of_range", "must be greater than 0.")
         _ensure_within_limits(setting, native, account, Decimal(plain), path)
         return format_native_amount(unit, count)

@@ -344,7 +344,7 @@ def fetch_entity_page(
         parse_page: parses a response to the entities that match the query, and the cursor of the next page.
 
     Raises:
-        ProviderUnreadable: the next page of a page is the page itself.
+        ProviderUnreadable: a page names itself as the next page.
     """
     for _ in range(MAX_FILTER_PAGES):
         response = yield from fetch_response(network, request)

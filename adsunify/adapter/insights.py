@@ -266,7 +266,7 @@ def sum_by_day(days: DatedValues) -> tuple[DailyMetrics, ...]:
     for day, figures in days:
         values = list(map(figures.get, METRIC_NAMES))
         for position, value in enumerate(values):
-            if value is not None and type(value) is not int:  # a decimal, or a mistake
+            if value is not None and type(value) is not int:  # a Decimal, or a value that is not a number
                 values[position] = _require_number(METRIC_NAMES[position], value)
         sums[day] = _add_values(sums[day], values) if day in sums else values
     return tuple(DailyMetrics(date=day, **_format_values(values)) for day, values in sorted(sums.items()))

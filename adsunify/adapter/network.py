@@ -213,7 +213,7 @@ class Setting:
         cleared: the native value that clears the field. It is sent without ``write``. If it is None, ``write`` makes
             the value, or null is sent.
         is_zero_unset: a native amount of 0 means that there is no amount.
-        native_names: further native names of the amount. The refusal of such a name in an edit names this field.
+        native_names: further native names of the amount. If an edit uses one of them, the error names this field.
         lock: the reason why the field is always locked, or a function that returns the reason for an entity. Its second
             argument is the present in the account's time zone.
         read: returns the shown value (money in major units, as text) where ``native`` alone does not lead to it.
@@ -511,5 +511,5 @@ def read_cell(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Jso
 
 
 def first_text(*pointers: str) -> Callable[[Mapping[str, Json]], str]:
-    """Make the cell that has the first text at one of several pointers; empty without one."""
+    """Make a cell that returns the first text at several pointers; empty if no pointer leads to a text."""
     return lambda entity: next((text for pointer in pointers if (text := get_text(entity, pointer))), "")

@@ -99,7 +99,7 @@ def _parse_iso_date(text: str) -> date | None:
         day = date.fromisoformat(text)
     except ValueError:
         return None
-    return day if day.isoformat() == text else None  # the long form only: no 20300115, no 2030-W03-2
+    return day if day.isoformat() == text else None  # fromisoformat also accepts 20300115 and 2030-W03-2
 
 
 def get_display_value(network: Network, account: Account, setting: Setting, native: Mapping[str, Json]) -> Json:
@@ -157,7 +157,7 @@ def build_settings(
 
 
 def start_lock(time: TimeFormat, member: str) -> Lock:
-    """Make the lock of a start that has passed. ``time`` reads the member ``member`` of the entity."""
+    """Make the lock for a start in the past. ``time`` reads the member ``member`` of the entity."""
 
     def lock(entity: NativeEntity, now: datetime | None) -> str | None:
         start = time.parse(entity.get(member))

@@ -52,7 +52,7 @@ LOGIN = OAuth2(
 )
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     asin budget/budgetType=DAILY creative dynamicBidding/placementBidding= name

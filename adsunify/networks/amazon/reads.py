@@ -49,7 +49,7 @@ from .tables import LIVE_STATUSES, METRICS, NETWORK, SEARCHABLE_KINDS, STATUS_FI
 MIN_PAGE_SIZE = 10  # unverified: the smallest page; one client documents 10 to 100
 KDP_AUTHOR = "KDP_AUTHOR"
 PAYMENT_PROBLEM = "payment problem"
-FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
+FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # a report takes up to 3 hours
 NO_REASON = "no reason given"
 SELLER_WINDOW_DAYS, VENDOR_WINDOW_DAYS = 7, 14
 RESTATED_DAYS = 28  # Reporting v3, FAQ: for conversions, which count on the day of the click; 3 days for traffic

@@ -30,7 +30,7 @@ from .native import (
 
 
 def _lock_after_start(entity: NativeEntity, now: datetime | None) -> str | None:
-    # UPDATING_READ_ONLY_START_DATE. ISO dates can be compared as text.
+    # Amazon's error UPDATING_READ_ONLY_START_DATE. ISO dates can be compared as text.
     start = entity.get("startDate")
     is_started = now is not None and isinstance(start, str) and start <= now.date().isoformat()
     return "the campaign has started" if is_started else None

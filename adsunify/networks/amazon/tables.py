@@ -85,7 +85,7 @@ _level = partial(
     initial_status=PAUSED,
     created="/extendedData/creationDateTime",
     hidden_statuses=(ARCHIVED,),
-    accepted_actions={ARCHIVED: ()},  # ARCHIVED_ENTITY_CANNOT_BE_MODIFIED
+    accepted_actions={ARCHIVED: ()},  # Amazon's error ARCHIVED_ENTITY_CANNOT_BE_MODIFIED
     payload=PayloadRules(neutral=NEUTRAL_MEMBERS, bidding={"dynamicBidding/strategy": (DOWN_ONLY, FIXED_BID)}),
 )
 
@@ -159,7 +159,7 @@ def _check_amounts(account: Account, brief: CampaignBrief, now: datetime | None)
     budget, bid = Decimal(brief.budget.amount), Decimal(brief.bid or "0")
     yield from check_amount_limits(account, "budgets", "budget.amount", budget)
     yield from check_amount_limits(account, "bids", "bid", bid)
-    if bid > budget:  # biddingError BID_GT_BUDGET
+    if bid > budget:  # Amazon's biddingError BID_GT_BUDGET
         yield Issue("bid", "too_large", "Amazon Ads takes no bid above the daily budget.")
 
 
@@ -348,7 +348,7 @@ def _build_metrics(days: int) -> tuple[Metric, ...]:
 METRICS = _build_metrics(7)
 VENDOR_METRICS = _build_metrics(14)
 
-# A product ad has no name. Rows exist for days with impressions.
+# A product ad has no name. Only days with impressions have a row.
 _report_level = partial(ReportLevel, source="Amazon Ads Reporting v3, report types (2025-09-16, read 2026-11-23)")
 REPORT_LEVELS = (
     _report_level("campaign", "campaign", CAMPAIGN.id, "/campaignName"),
@@ -396,7 +396,7 @@ NETWORK = Network(
     # Reporting v3: only campaigns with activity on a day have a row. A day without rows had no activity, but its
     # figures are null (our choice).
     missing_day="gap",
-    # Reporting v3: 95 days.
+    # Reporting v3: reports reach 95 days back.
     history=History(days=95),
     money_note="Native amounts are decimal numbers in major units.",
     has_report_jobs=True,

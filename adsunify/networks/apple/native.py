@@ -41,9 +41,9 @@ REQUEST_ID_HEADER = "x-request-id"  # unverified: the name of this header
 
 ENABLED, PAUSED, DELETED = "ENABLED", "PAUSED", "DELETED"
 STATUSES = (ENABLED, PAUSED)
-DELETED = "DELETED"  # Platform API, `displayStatus`; lists show deleted entities with a filter by `deleted` only
+DELETED = "DELETED"  # Platform API, `displayStatus`; lists show deleted entities only with a filter by `deleted`
 APPSTORE_APP = "APPSTORE_APP"
-TAPS = "TAPS"  # the billing event
+TAPS = "TAPS"  # the event that is billed
 CPT = "CPT"
 MANUAL_CPT, MAX_CONVERSIONS = "MANUAL_CPT", "MAX_CONVERSIONS"
 BID_STRATEGIES: Mapping[str, str] = {
@@ -74,7 +74,7 @@ MAX_ID = 2**63 - 1
 ITEM_ERROR = "item_error"
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     adAccountId automatedKeywordsOptIn automatedKeywordsRequired bidStrategy/bidStrategyGoal
@@ -173,7 +173,7 @@ def load_private_key(pem: str) -> EllipticCurvePrivateKey:
 
     try:
         key = serialization.load_pem_private_key(pem.encode(), None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):  # not PEM, encrypted, or an unknown curve
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # not PEM, an encrypted key, or an unknown curve
         key = None
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
         raise invalid_input(
@@ -202,7 +202,7 @@ def sign_client_secret(client_id: str, team_id: str, key_id: str, pem: str, now:
     }
     signed = f"{_encode_jwt_part(header)}.{_encode_jwt_part(claims)}"
     algorithm = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
-    # JOSE concatenates the two numbers of a signature; cryptography returns them as DER.
+    # JOSE needs the two numbers of a signature concatenated; cryptography returns them as DER.
     numbers = decode_dss_signature(load_private_key(pem).sign(signed.encode("ascii"), algorithm))
     return f"{signed}.{encode_base64url(b''.join(number.to_bytes(_SIGNATURE_PART_BYTES, 'big') for number in numbers))}"
 
@@ -286,7 +286,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
     request_id = response.headers.get(REQUEST_ID_HEADER)
     outer = get_value(response.body, "/error")
     results = get_value(response.body, "/result")
-    if results is None and outer is not None:  # no item was processed
+    if results is None and outer is not None:  # Apple processed no item
         failed = parse_error_object(outer, request_id)
         return [ItemResult(position, error=_mark_item_error(failed)) for position in range(len(sent_items))]
     if not isinstance(results, list):

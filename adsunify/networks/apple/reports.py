@@ -1,4 +1,4 @@
-"""Figures of Apple Ads below the account: a report of each level, for the campaigns of one page of their list."""
+"""Figures of Apple Ads below the account: one report per level, for the campaigns of one page of the campaign list."""
 
 from __future__ import annotations
 

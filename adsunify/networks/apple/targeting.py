@@ -175,7 +175,7 @@ def _build_genders(items: Json, path: str) -> dict[str, dict[str, Json]]:
 
 def _age_builder(name: str) -> TargetingPartBuilder:
     def build_part(age: Json, path: str) -> dict[str, dict[str, Json]]:
-        if name == "maxAge" and age == MAX_AGE + 1:  # no upper limit
+        if name == "maxAge" and age == MAX_AGE + 1:  # this age means no upper limit
             return {name: {INCLUDE: []}}
         if not MIN_AGE <= age <= MAX_AGE:
             raise invalid_input(
@@ -203,7 +203,7 @@ EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues.
+    """Apply an edit to the targeting. Returns the whole targeting and each change. Raises InvalidInput with all issues.
 
     The whole targeting is sent. A removed member is sent as an empty list, which certainly replaces the present list.
     """

@@ -62,7 +62,7 @@ MAX_PAGE_SIZE, MAX_GEO_PAGE_SIZE, REPORT_PAGE_SIZE = 500, 100, 2_000
 DEFAULT_RETRY_DELAY = 5.0  # seconds; for a throttled response that names no time
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     bidding_type context_hints
@@ -168,7 +168,7 @@ def parse_error(response: Response) -> ParsedError | None:
     return ParsedError(codes, f"{message} ({member})" if message and member else message or member, request_id)
 
 
-# The edge servers refuse a request with an HTML page before the API gets it: 403 ("error code: 1010") and 429. A 401
+# The edge servers refuse requests before the API gets them, with an HTML page: 403 ("error code: 1010") or 429. A 401
 # means a wrong key.
 REFUSAL_HTTP_STATUSES = (401, 403, 429)
 

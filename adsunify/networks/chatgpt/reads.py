@@ -186,7 +186,7 @@ fetch_editable_entity = fetch_entity
 # -- insights -----------------------------------------------------------------------------------------------------
 
 CONVERSION_DAYS = 365
-RESTATED_DAYS = 30  # a conversion counts on the day of the click or view, up to 30 days before it
+RESTATED_DAYS = 30  # a conversion counts on the day of the click or view, up to 30 days before the conversion
 _ONE_DAY = timedelta(days=1)
 CONVERSION_NOTE = (
     "Conversions count within 30 days of a click and 1 day of a view, on the day of the ad's event "

@@ -143,7 +143,7 @@ _ID_LIST_MEMBERS: Mapping[str, tuple[str, ...]] = {
 
 
 def to_writable_targeting(targeting: Json) -> dict[str, Json]:
-    """Return a campaign's targeting in the form of a write."""
+    """Convert a campaign's targeting from the form of a read to the form of a write."""
     if targeting is None:
         return {}
     writable: dict[str, Json] = {}
@@ -177,7 +177,7 @@ def _check_wanted(new_members: Mapping[str, Json]) -> Iterator[Issue]:
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the whole targeting with the lists of the edit, and each change. Raises InvalidInput with all issues."""
+    """Apply an edit to the targeting. Returns all of it, and each change. Raises InvalidInput with all issues."""
     raise_if_issues(_check_wanted(new_members))
     targeting = to_writable_targeting(current)
 

@@ -66,8 +66,8 @@ BID_STRATEGIES = {  # the member of the bidding oneof that a write sets -> the b
     "maximizeConversionValue": "MAXIMIZE_CONVERSION_VALUE",
     "targetImpressionShare": "TARGET_IMPRESSION_SHARE",
 }
-# The members of the bidding oneof, and the name under which an edit changes them (PayloadRules). Manual bids are on ad
-# groups, and the other members limit a bid only by an amount of their own.
+# The members of the bidding oneof, and the name under which an edit changes them (PayloadRules). Ad groups hold manual
+# bids. Each other member limits a bid only by an amount in this member.
 BIDDING_MEMBERS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
     split_words("biddingStrategyType manualCpc targetSpend maximizeConversions maximizeConversionValue targetRoas"), ()
 )
@@ -85,9 +85,9 @@ HEADLINE_COUNTS, DESCRIPTION_COUNTS = (3, 15), (2, 4)
 MAX_KEYWORD_WORDS = 10
 INVALID_KEYWORD_CHARACTERS = "!@%,*"  # unverified: Google refuses no other characters in keywords
 MAX_URL_LENGTH = 2048  # unverified: the longest final URL, in characters
-RESTATED_DAYS = 90  # Help 2544985: a conversion counts on the day of its click, up to 90 days before
+RESTATED_DAYS = 90  # Help 2544985: a conversion counts on the day of its click, up to 90 days before the conversion
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     ad advertisingChannelSubType advertisingChannelType campaignBudget/deliveryMethod=STANDARD
@@ -325,7 +325,7 @@ _CONTROL_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f]")
 def parse_error(response: Response) -> ParsedError | None:
     """Return the error. Its codes are ``category.NAME`` of each error, then the categories, then the status."""
     body = response.body if response.state == "json" else None
-    body = get_value(body, "/0") if isinstance(body, list) else body  # a streamed response is a list
+    body = get_value(body, "/0") if isinstance(body, list) else body  # the body of a streamed response is a list
     request_id = response.headers.get("request-id")
     error = get_value(body, "/error")
     if isinstance(error, str):  # the error of the token endpoint

@@ -124,7 +124,7 @@ def _build_hierarchy_operations(
             "resourceName": budget,
             "amountMicros": to_native_amount(unit, brief.budget.amount, "budget.amount"),
             "deliveryMethod": "STANDARD",
-            "explicitlyShared": False,  # the default is true
+            "explicitlyShared": False,  # Google's default is true
         },
     )
     yield google.build_operation("campaign", create=_build_campaign_resource(brief, campaign, budget, days))

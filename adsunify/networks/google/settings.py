@@ -53,7 +53,7 @@ def get_day(entity: NativeEntity, member: str) -> str | None:
 
 
 def _lock_after_start(entity: NativeEntity, now: datetime | None) -> str | None:
-    # DateError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED. ISO dates can be compared as text.
+    # Google's DateError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED. ISO dates can be compared as text.
     start = get_day(entity, "startDateTime")
     return "it has started" if now is not None and start is not None and start <= now.date().isoformat() else None
 

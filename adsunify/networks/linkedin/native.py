@@ -31,7 +31,7 @@ from adsunify.values.time_formats import UNIX_MILLISECONDS
 CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"
 API_URL = f"https://{HOST}/rest"
-VERSION = "202609"  # not derived from the date, since there is no version in December
+VERSION = "202609"  # not computed from the date, because LinkedIn releases no version in December
 SUNSET = Sunset(
     date(2027, 9, 15),
     "A version is supported for at least 12 months, 202608 until mid-August 2027.",
@@ -109,7 +109,7 @@ BID_TARGETS = (MANUAL_TARGET, "ENHANCED_CONVERSION")  # with TARGET_COST_* and C
 LIMITING_TARGETS = (*BID_TARGETS, *(target for target in BID_STRATEGIES if target.startswith(("TARGET_", "CAP_"))))
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     account associatedEntity audienceExpansionEnabled connectedTelevisionOnly content creativeSelection
@@ -194,7 +194,7 @@ def build_list_request(
 ) -> Request:
     """Build the request of one page of a level's entities. ``parents`` (URNs) restrict it to entities below them."""
     query: dict[str, Json]
-    if level.kind == "ad":  # creatives have no q=search (404)
+    if level.kind == "ad":  # LinkedIn answers 404 to q=search for creatives
         # unverified: a request without campaigns lists all creatives of the account.
         query = {"q": "criteria", **({"campaigns": list(parents)} if parents else {})}
         query |= {"intendedStatuses": list(statuses)}

@@ -93,7 +93,7 @@ OBJECTIVES: Mapping[str, NativeObjective] = {
 def _build_post_campaign(account: Account, brief: CampaignBrief, page: str, post: PostDetails) -> Body:
     aim, locale = OBJECTIVES[brief.goal], brief.platform.locale
     assert locale is not None
-    # optimizationTargetType, costType and unitCost are sent together, since each has a default. An automated target
+    # optimizationTargetType, costType and unitCost are sent together, because each has a default. An automated target
     # ignores unitCost.
     target = linkedin.MANUAL_TARGET if brief.bid is not None else aim.without_bid
     body: Body = {
@@ -268,8 +268,9 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     member, before = get_status_member(level), current.native_status
     if is_default_group(current.native):
         raise invalid_input("entityId", "locked", "LinkedIn: the account's default group cannot be deleted.")
-    is_archived = level is CAMPAIGN_GROUP and is_enterprise(account)  # NO_DELETE_ON_LMS_ENTERPRISE_CAMPAIGN_GROUPS
-    if before == linkedin.DRAFT and not is_archived:  # DELETE_ALLOWED_ONLY_FOR_DRAFT_STATUS
+    # LinkedIn's error NO_DELETE_ON_LMS_ENTERPRISE_CAMPAIGN_GROUPS
+    is_archived = level is CAMPAIGN_GROUP and is_enterprise(account)
+    if before == linkedin.DRAFT and not is_archived:  # LinkedIn's error DELETE_ALLOWED_ONLY_FOR_DRAFT_STATUS
         does = f"Delete the draft {level.label} {entity_id}; this cannot be undone."
         request = _build_entity_write(account, level, entity_id, "DELETE", {})
         changes = (Change(member, before, None),)
@@ -325,7 +326,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
         return [], ["LinkedIn did not tell the size of the audience."]
     for row in get_objects(response.body, "/elements", "audience count"):
         total = row.get("total")
-        if linkedin.is_integer(total) and total < linkedin.MIN_AUDIENCE_SIZE:  # AUDIENCE_SIZE_TOO_SMALL
+        if linkedin.is_integer(total) and total < linkedin.MIN_AUDIENCE_SIZE:  # error AUDIENCE_SIZE_TOO_SMALL
             message = (
                 f"LinkedIn takes an audience of at least {linkedin.MIN_AUDIENCE_SIZE} members; this one has fewer."
             )

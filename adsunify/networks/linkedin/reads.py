@@ -93,7 +93,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """Read one page of a level. LinkedIn finds exact names only, so ``search`` filters the page here."""
+    """Read one page of a level. LinkedIn finds only exact names, so this function applies ``search`` to the page."""
     level = check_query(NETWORK, kind, query)
     parents: Sequence[str] = ()
     if query.parent_id is not None:

@@ -33,9 +33,9 @@ def is_default_group(entity: NativeEntity) -> bool:
 
 
 def _lock_if_fixed(entity: NativeEntity, now: datetime | None) -> str | None:
-    if is_default_group(entity):  # CANNOT_UPDATE_BACKFILLED_CAMPAIGN_GROUPS
+    if is_default_group(entity):  # LinkedIn's error CANNOT_UPDATE_BACKFILLED_CAMPAIGN_GROUPS
         return "it is the account's default group"
-    # ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS
+    # LinkedIn's error ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS
     return "it is cancelled" if linkedin.CANCELED in (entity.get("status"), entity.get("intendedStatus")) else None
 
 
@@ -46,7 +46,7 @@ def _lock_enterprise_group(entity: NativeEntity, now: datetime | None) -> str | 
 
 def _lock_if_passed(member: str, entity: NativeEntity, now: datetime | None) -> str | None:
     moment = linkedin.TIME.parse(get_value(entity, f"/runSchedule/{member}"))
-    is_passed = now is not None and moment is not None and moment <= now  # DATE_IMMUTABLE_WHEN_PASSED
+    is_passed = now is not None and moment is not None and moment <= now  # LinkedIn's error DATE_IMMUTABLE_WHEN_PASSED
     return "it has passed" if is_passed else None
 
 
@@ -103,7 +103,7 @@ def _write_cap(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
 
 
 def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    # LinkedIn resets a missing one of these three members to its default.
+    # If a write lacks one of these three members, LinkedIn resets the member to its default.
     unchanged = {f"/{name}": get_value(entity, f"/{name}") for name in ("costType", "optimizationTargetType")}
     return {"/unitCost": linkedin.build_money_amount(account, value), **unchanged}
 
@@ -124,7 +124,7 @@ def _lock_strategy(entity: NativeEntity, now: datetime | None) -> str | None:
 
 def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     targets = _get_optimization_targets(entity)
-    if value not in targets:  # INVALID_CAMPAIGN_CONFIGURATION
+    if value not in targets:  # LinkedIn's error INVALID_CAMPAIGN_CONFIGURATION
         message = f"LinkedIn takes these with this campaign's objective: {', '.join(targets)}."
         raise invalid_input("fields.bidStrategy", "choice", message)
     cost = linkedin.build_money_amount(account, "0") if is_automated(value) else get_value(entity, "/unitCost")
@@ -228,11 +228,11 @@ def check_window(
     start: datetime | None, end: datetime | None, paths: tuple[str, str], now: datetime | None
 ) -> Iterator[Issue]:
     """Check a start and an end against LinkedIn's rules. ``paths``: their paths for issues."""
-    if start is not None and now is not None and start < now:  # DATE_TOO_EARLY
+    if start is not None and now is not None and start < now:  # LinkedIn's error DATE_TOO_EARLY
         yield Issue(paths[0], "past", "LinkedIn takes no start in the past.")
     if start is None or end is None:
         return
-    if end <= start:  # START_DATE_AFTER_END_DATE
+    if end <= start:  # LinkedIn's error START_DATE_AFTER_END_DATE
         yield Issue(paths[1], "order", "The end has to come after the start.")
     elif end - start < linkedin.MIN_RUN_TIME:
         yield Issue(paths[1], "too_short", "LinkedIn wants the end at least 24 hours after the start.")
@@ -263,5 +263,5 @@ def check_conflicts(
         daily, total = (
             parse_native_amount(unit, get_value(after, f"/{name}/amount")) for name in ("dailyBudget", "totalBudget")
         )
-        if daily is not None and total is not None and total < daily:  # CONDITIONAL_VALUE_TOO_LOW
+        if daily is not None and total is not None and total < daily:  # LinkedIn's error CONDITIONAL_VALUE_TOO_LOW
             yield Issue("fields.budget", "out_of_range", "LinkedIn takes no total budget below the daily one.")

@@ -73,7 +73,7 @@ _level = partial(
     payload=_payload_rules(),
     created="/changeAuditStamps/created/time",
     hidden_statuses=tuple(status for status in _UNIFIED_STATUSES if status not in linkedin.LIVE_STATUSES),
-    accepted_actions={linkedin.CANCELED: ()},  # ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS
+    accepted_actions={linkedin.CANCELED: ()},  # LinkedIn's error ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS
 )
 
 
@@ -155,7 +155,7 @@ def is_enterprise(account: Account) -> bool:
 
 
 def _check_group_creation(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if is_enterprise(account):  # CAMPAIGN_GROUP_CREATION_NOT_ALLOWED
+    if is_enterprise(account):  # LinkedIn's error CAMPAIGN_GROUP_CREATION_NOT_ALLOWED
         message = "LinkedIn lets no campaign group be created in an ENTERPRISE account through the API."
         yield Issue("account.extras.type", "not_supported", message)
 

@@ -145,7 +145,7 @@ def _ensure_video_ready(network: Network, video: str) -> Flow[None]:
 TargetingPartBuilder = Callable[[Json, Mapping[str, Json], str], "list[str]"]
 """Builds the values of a facet from an edit's value and the present criteria. The path is for errors."""
 GENDERS: Mapping[str, str] = {"female": "urn:li:gender:FEMALE", "male": "urn:li:gender:MALE"}
-MAX_AGE = 65  # the largest ageMax of an edit; it means no upper limit
+MAX_AGE = 65  # the largest ageMax of an edit, which means no upper limit
 # unverified: the age ranges, here with their first and last year.
 AGE_RANGES: Mapping[tuple[int, int], str] = {
     (18, 24): "urn:li:ageRange:(18,24)",
@@ -228,7 +228,7 @@ def _with_excluded(criteria: Mapping[str, Json], facet: str, values: Sequence[st
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return all criteria with the edit's members, and each change. Raises InvalidInput with all issues.
+    """Apply an edit to the criteria. Returns all criteria and each change. Raises InvalidInput with all issues.
 
     ``current`` has the form that :func:`find_native_targeting_error` accepts.
     """

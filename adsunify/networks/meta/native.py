@@ -49,7 +49,7 @@ ROAS_SCALE = 10_000  # bid_constraints.roas_average_floor for a return of 1
 MAX_NAME_LENGTH = 400  # unverified: the longest name, in characters
 INVALID_PARAMETER_CODE = "100"  # Meta refused a parameter or a field
 _NODE_TYPE_PATTERN = re.compile(r"nonexisting field \([^()]{0,200}\) on node type \((\w{1,100})\)")
-DEFAULT_RETRY_DELAY = 60.0  # seconds; for a rate error that names no time
+DEFAULT_RETRY_DELAY = 60.0  # seconds, for a rate error that names no time
 
 OAUTH_SCOPES = (
     "ads_management",
@@ -158,7 +158,7 @@ UPDATE_MEMBERS = {
     ).union(["account_id"]),
     "ad": _AD_MEMBERS.difference(split_words("adset_id dataset_split_specs source_ad_id")),
 }
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     account_id ad_format adlabels attribution_count_type attribution_spec

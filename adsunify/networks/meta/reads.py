@@ -99,7 +99,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
     status = get_text(row, "/account_status")
     native_status = meta.ACCOUNT_STATUS.get(status, status) if status is not None else None
     account = parse_account(NETWORK, row, get_text(row, "/timezone_name"), native_status)
-    # Meta leaves empty fields out of a response, so a requested field that is absent is not set.
+    # Meta leaves empty fields out of a response. So if a requested field is absent, it is not set.
     read = {extra: get_text(row, f"/default_{name}") or "" for extra, name in meta.DSA_MEMBERS.items()}
     return evolve(account, extras={**read, **account.extras})
 

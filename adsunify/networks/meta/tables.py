@@ -473,7 +473,7 @@ NETWORK = Network(
     # Marketing API, "Insights": a day without delivery has no row.
     missing_day="zero",
     geographies=("/geo_locations",),
-    # Marketing API, "Insights": at most 37 months back.
+    # Marketing API, "Insights": reports reach 37 months back.
     history=History(months=37),
     has_report_jobs=True,
     money_note="Native amounts are integers in the currency's minor unit (most currencies 100 to one, some 1).",

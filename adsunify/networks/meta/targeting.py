@@ -258,7 +258,7 @@ def _strip_display_names(value: Json) -> Json:
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
+    """Apply an edit to the targeting. Returns all of it, and each change. Raises InvalidInput with all issues."""
     native = dict(current)
 
     def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:

@@ -57,7 +57,7 @@ OPTIMIZATIONS: Mapping[str, tuple[str, ...]] = {
     "Conversions": ("CPC", *_AUTOMATED_OPTIMIZATIONS),
     "AppInstalls": ("CPC", *_AUTOMATED_OPTIMIZATIONS),
 }
-CLICK_OPTIMIZATIONS = (TRAFFIC, "CPC")  # the cost per click of the campaign is a maximum
+CLICK_OPTIMIZATIONS = (TRAFFIC, "CPC")  # with this, the campaign's cost per click is a maximum
 STANDARD_FORMAT = "Standard"
 EMPTY_SUFFIX, EMPTY_PREFIX = "EMPTY_SUFFIX", "EMPTY_PREFIX"
 SUCCESS, FAILURE = "Success", "Failure"
@@ -73,7 +73,7 @@ MIN_BUDGETS_USD: Mapping[str, Decimal] = {DAILY: Decimal(25), MONTHLY: Decimal(7
 EXTRA_CAMPAIGN_FIELDS = "Locations,PlatformTargeting,InterestsTargeting,CustomAudience,IABCategories,NetworkTargeting"
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     budget/dailyTarget budget/pacing creativeFormat description imageMetadata

@@ -201,5 +201,5 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, PartBuilder]] = {
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the changed members, and each change. Raises InvalidInput with all issues."""
+    """Apply an edit to the targeting. Returns changed members, and each change. Raises InvalidInput with all issues."""
     return replace_members(EDITABLE_TARGETING, current, new_members)

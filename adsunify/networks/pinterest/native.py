@@ -83,7 +83,7 @@ MAX_TITLE_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH = 100, 800, 2048
 MAX_NAME_LENGTH = 255  # unverified: the longest name of an ad group, in characters
 PAGE_SIZE = 250
 DEFAULT_RETRY_DELAY = 60.0  # seconds; for a rate error that names no time
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     ad_account_id android_deep_link auto_targeting_enabled billable_event budget_type
@@ -191,7 +191,7 @@ def parse_next_cursor(response: Response) -> str | None:
     bookmark = get_text(response.body, "/bookmark") or None
     try:
         (bookmark or "").encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
+    except UnicodeEncodeError:  # the text has half of a surrogate pair
         raise ProviderUnreadable("The bookmark of the next page is no text.") from None
     return bookmark
 

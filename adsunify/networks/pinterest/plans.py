@@ -85,7 +85,7 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
         "ad_account_id": account.native_id,
         "name": brief.name,
         "objective_type": OBJECTIVES[brief.goal].objective,
-        "status": pinterest.PAUSED,  # the default is ACTIVE
+        "status": pinterest.PAUSED,  # Pinterest's default is ACTIVE
         "is_campaign_budget_optimization": True,
         "is_flexible_daily_budgets": False,  # a flexible daily budget may spend more in a day
         pinterest.SPEND_CAP_MEMBERS[brief.budget.period]: to_native_amount(

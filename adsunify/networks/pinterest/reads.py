@@ -123,7 +123,7 @@ fetch_editable_entity = fetch_entity
 
 REPORT_COLUMNS = [metric.native.removeprefix("/") for metric in METRICS]
 POLL_INTERVAL_MS = 15_000  # milliseconds
-RESTATED_DAYS = 30  # Pinterest counts a conversion on the day of its click, up to 30 days before
+RESTATED_DAYS = 30  # Pinterest counts a conversion on the day of its click, up to 30 days before the conversion
 TIMEZONE_FIELD, ACCOUNT_TIMEZONE = "reporting_timezone", "AD_ACCOUNT_TIME_ZONE"
 UTC_TIMEZONES = (None, pinterest.UTC_TIMEZONE, "Etc/UTC")
 

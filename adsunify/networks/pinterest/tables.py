@@ -462,7 +462,7 @@ NETWORK = Network(
     # API v5, "Ads reporting": a day without a row had no delivery. We report null or a gap in the coverage, not 0.
     missing_day="gap",
     geographies=("/LOCATION", "/GEO"),
-    # API v5, reports: 914 days back, counted in UTC.
+    # API v5, reports: they reach 914 days back, counted in UTC.
     history=History(days=914, timezone=pinterest.UTC_TIMEZONE),
     money_note="Native amounts are integers in micros (1,000,000 to one major unit) of every currency, yen included.",
     has_report_jobs=True,

@@ -194,7 +194,7 @@ def _age_builder(name: str) -> TargetingPartBuilder:
         if not MIN_AGE <= age <= MAX_AGE:
             raise invalid_input(path, "out_of_range", f"Pinterest takes ages from {MIN_AGE} to {MAX_AGE}.")
         native = OPEN_ENDED_MAX_AGE if name == "MAXIMUM_AGE" and age == MAX_AGE else str(age)
-        return {name: native, "AGE_BUCKET": None}  # the older form of the age range
+        return {name: native, "AGE_BUCKET": None}  # an older native form of the age range
 
     return part
 
@@ -211,7 +211,7 @@ EDITABLE_TARGETING: Mapping[str, TargetingPartBuilder] = {
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
+    """Apply an edit to the targeting. Returns all of it, and each change. Raises InvalidInput with all issues."""
     native = {name: value for name, value in current.items() if value is not None}
 
     def lay(name: str, part: TargetingPartBuilder, value: Json, path: str) -> Change:

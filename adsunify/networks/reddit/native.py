@@ -58,7 +58,7 @@ MANUAL_BIDDING, MAXIMIZE_VOLUME, TARGET_CPX = BID_STRATEGIES = split_words("MANU
 STRATEGIES_WITH_BID = (MANUAL_BIDDING, TARGET_CPX)
 DAILY_SPEND, LIFETIME_SPEND = "DAILY_SPEND", "LIFETIME_SPEND"
 CAMPAIGN_BUDGET_FLAG = "is_campaign_budget_optimization"  # true if the campaign holds budget, bid, schedule and pixel
-UTC_TIMEZONE = "Etc/UTC"  # the time zone of an account without one
+UTC_TIMEZONE = "Etc/UTC"  # the time zone of an account that names none
 TRACKER_TYPES = ("CLICK", "VIEW")
 
 MIN_NAME_LENGTH, MAX_NAME_LENGTH = 3, 500
@@ -71,7 +71,7 @@ _match_id = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 _match_post_id = re.compile(r"t3_[^\s/]+").fullmatch
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     click_url click_url_query_parameters conversion_pixel_id event_trackers

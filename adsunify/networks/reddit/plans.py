@@ -207,7 +207,7 @@ def _find_row(request: Request, row_id: str | None) -> Flow[Mapping[str, Json] |
 def _check_funding_instrument(account: Account, instrument_id: str | None) -> Flow[list[Issue]]:
     """Check that the funding instrument can pay in the currency of the account."""
     path = "platform.fundingInstrumentId"
-    # The list of all modes also has the instruments that cannot pay, with their reasons.
+    # With all modes, the list also has the instruments that cannot pay, with their reasons.
     request = reddit.build_account_get_request(account, "funding_instruments", mode="ALL")
     instrument = yield from _find_row(request, instrument_id)
     if instrument is None:

@@ -334,7 +334,7 @@ NETWORK = Network(
     # figures are null.
     missing_day="zero_once_final",
     geographies=("/geolocations",),
-    # Ads API v3, reports: 24 months.
+    # Ads API v3, reports: they reach 24 months back.
     history=History(months=24),
     money_note="Native amounts are integers, 1,000,000 to one of the account's currency.",
     templates=TEMPLATES,

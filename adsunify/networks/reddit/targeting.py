@@ -134,7 +134,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, PartBuilder]] = {
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
+    """Apply an edit to the targeting. Returns all of it, and each change. Raises InvalidInput with all issues."""
     if not isinstance(current, Mapping | None):
         raise ProviderUnreadable("The ad group's targeting is no object.")
     replaced, changes = replace_members(EDITABLE_TARGETING, current or {}, new_members)

@@ -106,7 +106,7 @@ _find_not_ready = re.compile(
 _find_error_code = re.compile(r"\bE([0-9]{4,5})\b").search
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     ad_account_id app_install_properties billing_event buy_model cap_and_exclusion_config child_ad_type

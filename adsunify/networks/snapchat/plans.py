@@ -236,7 +236,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     level = get_level(NETWORK, kind)
     does = f"Delete the {level.label} {entity_id} and all below it; this cannot be undone."
     request = Request("DELETE", f"{snap.API_URL}/{level.path}/{{id}}", {"id": entity_id}, kind="write")
-    # The response has the status of the request and no entity.
+    # The response has a status for the whole request, and no entity.
     success = (Expectation("/body/request_status", snap.SUCCESS, is_case_insensitive=True),)
     step = Step(kind, kind, does, request, "delete", entity_id, expectations=success)
     return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))

@@ -112,7 +112,7 @@ def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime
 
 
 def check_language(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule of the format: the brief's locale, or its native targeting, names the language of several countries."""
+    """A rule of the format: a brief for several countries names the language, as its locale or natively."""
     # Ads API, "Targeting": several countries require exactly one language, and ads reach only people who use it.
     locale = brief.platform.locale
     if brief.targeting.native is not None:
@@ -268,7 +268,7 @@ def _flatten_entries(value: Json) -> Json:
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
+    """Apply an edit to the targeting. Returns all of it, and each change. Raises InvalidInput with all issues."""
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad squad's targeting is no object.")
     native = dict(current)

@@ -129,7 +129,7 @@ CREATIVE_MEMBERS = frozenset(
 CREATIVE_POINTERS = split_words(
     "/video_id /image_ids /ad_text /landing_page_url /call_to_action /identity_type /identity_id /creative_list"
 )
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = (
     frozenset(
         split_words("""

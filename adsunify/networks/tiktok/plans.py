@@ -311,7 +311,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     does = f"Create the {level.label} from native parameters, {'active' if create.is_active else 'paused'}."
     step = _build_create_step(account, level, does, members)
     is_unlisted = flow == tiktok.SMART_PLUS_FLOW and payload.get("objective_type") == tiktok.TRAFFIC
-    # This function has no clock, so the plan always has the warning, which names the date.
+    # This function does not know the time, so the plan always has the warning, which names the date.
     warnings = (MANUAL_END_WARNING,) if flow == tiktok.MANUAL_FLOW else (SMART_PLUS_WARNING,) if is_unlisted else ()
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk, warnings=warnings))
 

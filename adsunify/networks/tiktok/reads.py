@@ -220,7 +220,7 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
     own = yield from _find_entity(account, kind, own_id, name, tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW])
     if own is None:
         return entity
-    # Only the response of the manual endpoint has the member that names the flow, so it is added.
+    # Only a response of the manual endpoint has the member that names the flow, so the member is added.
     return evolve(own, native={**own.native, "campaign_automation_type": tiktok.NEW_SMART_PLUS})
 
 
@@ -309,7 +309,7 @@ def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json
         tiktok.build_account_get_request(account, "/report/task/download/", task_id=task), response_format="bytes"
     )
     content = file.body if isinstance(file.body, bytes) else b""
-    if not file.is_ok or content.lstrip().startswith(b"{"):  # an error or the address of a file, not the rows
+    if not file.is_ok or content.lstrip().startswith(b"{"):  # an error, or the address of a file
         problem = find_read_error(NETWORK, Response.from_bytes(file.status, file.headers, content))
         raise problem or ProviderUnreadable("TikTok: the report is no CSV text; ask for output_format CSV_STRING.")
     return _parse_csv_rows(content)

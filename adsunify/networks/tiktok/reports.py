@@ -32,7 +32,7 @@ NAMES = {
     "adGroup": _Names("adgroup_id", ("adgroup_name", "campaign_id"), "adgroup_ids", "adgroup_status"),
     "ad": _Names("ad_id_v2", ("ad_name", "adgroup_id"), "ad_ids_v2", "ad_status"),
 }
-ALL_STATUSES = "STATUS_ALL"  # API for Business: without it a report has no deleted entities
+ALL_STATUSES = "STATUS_ALL"  # API for Business: without this filter a report has no deleted entities
 
 THROTTLE_HEADER = "x-tt-ads-throttle"
 """The header that marks a successful response with only the newest 20,000 ads of the account."""

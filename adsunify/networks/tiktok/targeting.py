@@ -33,7 +33,7 @@ MANUAL_ONLY_MEMBERS = ("brand_safety_type", "category_exclusion_ids", "contextua
 ANY_GENDER = "GENDER_UNLIMITED"
 GENDERS = {"male": "GENDER_MALE", "female": "GENDER_FEMALE"}
 OPERATING_SYSTEMS = ("ANDROID", "IOS")
-MAX_AGE = 65  # the largest ageMax of an edit; it means no upper limit
+MAX_AGE = 65  # the largest ageMax of an edit, which means no upper limit
 # First and last year of each group. The last group has no upper limit, which is written as 100.
 AGE_RANGES = {
     "AGE_13_17": (13, 17),
@@ -266,7 +266,7 @@ AGE_MEMBERS = ("ageMin", "ageMax")
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """Return the changed members, and each change. Raises InvalidInput with all issues."""
+    """Apply an edit to the targeting. Returns changed members, and each change. Raises InvalidInput with all issues."""
     members: dict[str, Json] = {}
     changes: list[Change] = []
     issues: list[Issue] = []

@@ -56,7 +56,7 @@ ALL_PLACEMENTS = "ALL_ON_TWITTER"
 AUTO_BID, MAX_BID, TARGET_BID = "AUTO", "MAX", "TARGET"
 BID_STRATEGIES = (AUTO_BID, MAX_BID, TARGET_BID)
 PAID_BY_IMPRESSION = "IMPRESSION"
-OBJECTIVES_WITHOUT_MAX_BID = ("REACH", "FOLLOWERS")  # objectives whose line items take no maximum bid
+OBJECTIVES_WITHOUT_MAX_BID = ("REACH", "FOLLOWERS")  # the objectives whose line items take no maximum bid
 CAPPED_OBJECTIVES = ("REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS")
 FREQUENCY_CAP_DAYS = ("1", "7", "30")
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
@@ -96,7 +96,7 @@ REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+# Members that do not affect how much may be spent. Budgets, bids, dates and status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     advertiser_domain advertiser_user_id android_app_store_identifier audience_expansion
@@ -109,7 +109,7 @@ NEUTRAL_MEMBERS = frozenset(
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
-# X Ads API, "Currency": fraction digits other than 2.
+# X Ads API, "Currency": the currencies whose number of fraction digits is not 2.
 _CURRENCY_DIGITS = {
     **dict.fromkeys(split_words("VND KRW CLP JPY"), 0),
     **dict.fromkeys(split_words("KWD IQD BHD TND"), 3),

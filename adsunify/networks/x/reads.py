@@ -215,7 +215,7 @@ METRIC_GROUPS = ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")  # conversions ne
 CAMPAIGN_ENTITY = "CAMPAIGN"
 MAX_IDS_PER_REQUEST = 20
 SYNC_DAYS, JOB_DAYS, ACTIVITY_DAYS = 7, 90, 90
-SYNC_REQUESTS = 120  # X allows 250 in 15 minutes
+SYNC_REQUESTS = 120  # X allows 250 requests in 15 minutes
 MAX_OPEN_JOBS = 100
 POLL_INTERVAL_MS = 30_000  # milliseconds
 SUCCESS_STATE, UNFINISHED_STATES = "SUCCESS", ("PROCESSING", "QUEUED")  # unverified: all other states are failures
@@ -426,7 +426,7 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
     if len(failed) == len(jobs):
         raise ProviderError(f"X made no report ({failed[0].status}).", native=NativeErrorDetails(failed[0].status))
     rows: dict[MetricsKey, dict[str, Json]] = {}
-    failed_days = {item.days: None for item in failed}  # a sum that lacks one of the jobs of these days would be wrong
+    failed_days = {item.days: None for item in failed}  # the sums of these days would lack figures
     for item in jobs:
         if item.days not in failed_days:
             _collect_days(rows, (yield from _download_job(item)), CAMPAIGN_ENTITY, item.days.start, item.placement)

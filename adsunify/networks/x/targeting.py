@@ -43,7 +43,7 @@ AGE_BUCKETS = split_words(
 )
 GENDERS = {"male": "1", "female": "2"}
 CRITERION_VALUES: Mapping[str, tuple[str, ...]] = {AGE: AGE_BUCKETS, GENDER: tuple(GENDERS.values())}
-MAX_CRITERIA = {LOCATION: 2_000, INTEREST: 100, AGE: 1, "EVENT": 1}  # criteria of a type on one line item
+MAX_CRITERIA = {LOCATION: 2_000, INTEREST: 100, AGE: 1, "EVENT": 1}  # the most criteria of a type on one line item
 MAX_BATCH_SIZE = 500  # operations; a batch is never split, because X applies a batch as a whole or not at all
 WORLDWIDE_WARNING = "There is no targeting: X serves all users worldwide."
 ALL_COUNTRIES_WARNING = "The targeting names no location: X serves in all countries."
@@ -214,7 +214,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, str, TargetingPartBuilder]] = {
     "devices": (DEVICE, EQUAL, _criteria_builder(DEVICE)),
 }
 AGE_MEMBERS = ("ageMin", "ageMax")
-MAX_AGE = 65  # the greatest age of an edit; as ageMax it means 65 and older
+MAX_AGE = 65  # the greatest age of an edit; as ageMax it means no upper limit
 _match_age_bucket = re.compile(r"AGE_(?:OVER_)?([0-9]+)(?:_TO_([0-9]+))?").fullmatch
 
 
