@@ -90,7 +90,7 @@ class EntityTree:
 
 @frozen
 class DiscoveredAccount:
-    """An ad account that a token can use. ``status``: ``active``, or the native status if the account cannot serve."""
+    """An ad account that a token can use. ``native_status``: the native status; None if the network has none."""
 
     native_id: str
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from textwrap import fill
 
 from adsunify.adapter.network import Level, Network, Setting
@@ -30,7 +31,7 @@ def render_computed_members() -> str:
         neutral = sorted({name for level in network.levels for name in level.payload.neutral})
         bidding = {member: values for level in network.levels for member, values in level.payload.bidding.items()}
         sentences = (
-            f"Members that decide about bids: {', '.join(_describe_bidding(*row) for row in bidding.items())}.",
+            f"Members that decide about bids: {', '.join(starmap(_describe_bidding, bidding.items())) or 'none'}.",
             f"Members that change nothing: {', '.join(f'`{name}`' for name in neutral)}.",
         )
         text = "\n\n".join(

@@ -1,13 +1,13 @@
 """Writes the guide of each network, ``docs/networks/CODE.md``, from its tables.
 
-The facts about the application, the review and the limits of the network are in ``guide.md`` of the adapter. They are
-written by hand, from the sources that ``native.py`` of the adapter names. The last section, "Figures by level", is
-written by hand in the guide; the generator keeps it.
+The sections that no table knows are in ``guide.md`` of the adapter. They are written by hand, from the sources that
+``native.py`` of the adapter or the section itself names.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
@@ -21,8 +21,12 @@ from adsunify.review.capabilities import LOGIN_NAMES, MatrixTable, build_section
 
 FROM_MATRIX = ("Formats", "Levels", "Editable fields", "Locked fields")
 """The sections of docs/networks.md of which a guide shows the rows of its network."""
-FIGURES_HEADING = "\n## Figures by level\n"
-"""The heading of the section that is written by hand in the guide."""
+FIRST_HEADINGS = ("Review by the network", "What a token can do", "Limits of the network")
+"""The sections of ``guide.md`` that follow "Connecting"."""
+FIGURES_HEADING = "Figures by level"
+"""The section of ``guide.md`` for a network that reports below the account."""
+LAST_HEADINGS = (FIGURES_HEADING, "Finding a write again")
+"""The sections of ``guide.md`` that end the guide."""
 EVERY_GOAL = ("traffic", "awareness", "conversions", "app_installs")
 
 
@@ -32,15 +36,15 @@ def get_guide_writers() -> Mapping[str, Callable[[str], str]]:
 
 
 def write_guide(code: str, text: str) -> str:
-    """Return the guide of a network, with the section "Figures by level" of the present ``text``."""
+    """Return the guide of a network. ``text``, its present text, has nothing that is written by hand."""
     network = get_adapter(code).network
-    by_hand = files(ADAPTER_PACKAGES[code]) / "guide.md"
+    sections = read_sections(code)
     parts = [
         f"# {network.title}",
         f"The adapter `{code}` uses version {network.version} of the network's interface{describe_end(network)}.",
         "## Connecting",
         *describe_login(network),
-        *([by_hand.read_text().strip()] if by_hand.is_file() else []),
+        *(sections[heading] for heading in FIRST_HEADINGS if heading in sections),
         *list_matrix_sections(code),
         "## What the adapter cannot do",
         "\n".join(f"- {sentence}" for sentence in list_limits(network)),
@@ -54,9 +58,22 @@ def write_guide(code: str, text: str) -> str:
         *describe_unverified(code),
         "## Sources",
         describe_sources(code),
+        *(sections[heading] for heading in LAST_HEADINGS if heading in sections),
     ]
-    _, heading, figures = text.partition(FIGURES_HEADING)
-    return "\n\n".join(parts) + "\n" + heading + figures
+    return "\n\n".join(parts) + "\n"
+
+
+def read_sections(code: str) -> Mapping[str, str]:
+    """Return the sections of ``guide.md`` of an adapter by their headings; none if the file is missing."""
+    path = files(ADAPTER_PACKAGES[code]) / "guide.md"
+    text = path.read_text() if path.is_file() else ""
+    sections = [section.strip() for section in re.split(r"^(?=## )", text, flags=re.MULTILINE) if section.strip()]
+    return {section.partition("\n")[0].removeprefix("## "): section for section in sections}
+
+
+def list_required_headings(network: Network) -> list[str]:
+    """Return the headings that ``guide.md`` of a network must have."""
+    return [name for name in (*FIRST_HEADINGS, *LAST_HEADINGS) if name != FIGURES_HEADING or network.report_levels]
 
 
 def describe_end(network: Network) -> str:

@@ -79,7 +79,8 @@ class Samples:
     row_conditions: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {}
     """What the reason of a row says of accounts: extras for which the row counts, and for which it does not."""
     country_in_brief: str = ""
-    """A location id that names a country, with ``{country}`` or ``{lower}``; "" where ids do not name countries."""
+    """The form of a location id that means a country: ``{country}`` stands for its code, ``{lower}`` for its code in
+    lower case, as in ``country:{country}``. "" if no location id means a country."""
     operation_mark: str | None = None
     """The member of bodies that follows from the operation's id; "" for a header, None for none."""
 

@@ -16,6 +16,7 @@ from adsunify.adapter import protocols
 from adsunify.adapter.entity_reports import EntityReports
 from adsunify.adapter.protocols import Adapter
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from tests.networks.samples import find_case_folder
 
 MOST_LINES = 550
 
@@ -32,6 +33,13 @@ SECTIONS: Mapping[str, Sequence[str]] = {
 ABSENT = {"signing", "what is looked up", "what an edit says", "connecting"}
 """Sections that a network may do without."""
 
+TEXTS = ("sample_brief.json", "guide.md")
+"""The files of an adapter that are no modules."""
+CASE_FILES = (
+    *("exemplary", "supplemental", "conversation", "samples.py", "reporting.py", "spend.py"),
+    *("exposure/cases.json", "exposure/native_updates.json", "exposure/budgets.json"),
+)
+"""What the folder of a network's cases holds."""
 TABLES = ("LEVELS", "FORMATS", "CATALOGS", "TEMPLATES", "METRICS", "ERRORS", "NETWORK")
 PLANS = (
     *("plan_create", "plan_activate", "plan_status", "plan_native_create", "plan_update", "plan_delete"),
@@ -106,6 +114,13 @@ def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
     assert ("reports.py" in files) == bool(get_adapter(code).network.report_levels)
     lengths = {name: len(path.read_text().splitlines()) for name, path in files.items()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+@pytest.mark.parametrize("code", ADAPTER_PACKAGES)
+def test_a_network_has_the_files_that_the_suites_read(code: str) -> None:
+    places = [find_folder(code) / name for name in TEXTS] + [find_case_folder(code) / name for name in CASE_FILES]
+    missing = [str(path) for path in places if not path.exists()]
+    assert not missing, f'{missing}: see "How to add a network" in CONTRIBUTING.md'
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)

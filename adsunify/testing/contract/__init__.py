@@ -24,7 +24,9 @@ A case is a JSON object:
     The expected result. Objects are compared by their named members, lists whole, amounts by value ("12.50" is "12.5").
 ``refuse``
     In place of ``expect``: ``{"field", "reason"}``. The input is refused at this member (``campaign.`` in front is
-    ignored). Cases in a folder ``exemplary`` have no ``refuse``.
+    ignored), and ``reason`` is the code of the issue, or words of its code and message. If the network refuses, there
+    is no ``field``, and ``reason`` is the code of the error, such as ``provider_permission``. Cases in a folder
+    ``exemplary`` have no ``refuse``.
 
 The kinds:
 

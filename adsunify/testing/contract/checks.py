@@ -87,14 +87,16 @@ def _run_and_compare(case: Case, library: Library, strict: bool, report: CaseRep
 
 def _compare_refusal(case: Case, problem: AdsunifyError, report: CaseReport, strict: bool) -> None:
     issues = [(issue.path, issue.code, issue.message) for issue in getattr(problem, "issues", ())]
-    text = "; ".join(f"{path}: {code}: {message}" for path, code, message in issues) or problem.message
+    text = "; ".join(f"{path}: {code}: {message}" for path, code, message in issues)
+    text = text or f"{problem.code}: {problem.message}"
     if case.refuse is None:
         report.failures.append(Difference("", "a result", f"{type(problem).__name__}: {text}"))
         return
     field, reason = case.refuse.get("field"), case.refuse.get("reason")
     if field is not None:
         if not isinstance(problem, InvalidInput):
-            report.failures.append(Difference("/refuse/field", str(field), f"{type(problem).__name__}: {text}"))
+            expected = "no field: a refusal that is not of the input has only a reason"
+            report.failures.append(Difference("/refuse/field", expected, f"{type(problem).__name__}: {text}"))
             return
         issues = [issue for issue in issues if _is_at_field(str(field), issue, strict)]
         if not issues:

@@ -16,6 +16,8 @@ from adsunify.testing.contract.cases import Case, Library, read_cases
 from adsunify.testing.contract.plans import make_plan_of_case
 from tests.networks.samples import list_case_folders
 
+MIN_EDITS = 10
+"""How many cases of edits with a plan each network has."""
 PLACE = {"kind": "adGroup", "entityId": "7"}
 
 
@@ -57,7 +59,7 @@ def test_the_same_edit_has_the_same_plan_at_any_time(folder: Path) -> None:
         changed = {change.field for step in plan.steps for change in step.changes}
         assert {name for name, _, _ in members(evolve(plan, steps=tuple(steps)), plan)} == changed, case.id
         count += 1
-    assert count >= 10
+    assert count >= MIN_EDITS, f"{folder.name} has {count} cases of edits that are planned; it needs {MIN_EDITS}"
 
 
 def test_values_before_are_compared_by_what_they_mean() -> None:

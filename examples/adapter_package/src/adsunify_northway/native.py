@@ -47,7 +47,7 @@ MAX_PAGE_SIZE = 100
 REPORT_DAYS, RESTATED_DAYS, HISTORY_DAYS = 90, 2, 730
 
 
-# -- money and time -----------------------------------------------------------------------------------------------
+# -- money and time --------------------------------------------------------------------------------------------------
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
@@ -58,7 +58,7 @@ def get_money_unit(account: Account) -> MoneyUnit:
 TIME = ISO_TIME
 
 
-# -- requests -----------------------------------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------------------------
 
 
 def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
@@ -82,7 +82,7 @@ def build_write_request(method: str, path: str, body: Mapping[str, Json], **slot
     return Request(method, url, slots, headers=HEADERS, body=dict(body), encoding="json", kind="write")
 
 
-# -- responses ----------------------------------------------------------------------------------------------------
+# -- answers ---------------------------------------------------------------------------------------------------------
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:

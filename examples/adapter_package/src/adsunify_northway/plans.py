@@ -38,7 +38,7 @@ CREATE_PATHS: Mapping[str, str] = {
 Body = dict[str, Json]
 
 
-# -- steps --------------------------------------------------------------------------------------------------------
+# -- steps -----------------------------------------------------------------------------------------------------------
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
@@ -61,7 +61,7 @@ def _build_update_step(account: Account, level: Level, entity_id: str, does: str
 _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
-# -- create -------------------------------------------------------------------------------------------------------
+# -- create ----------------------------------------------------------------------------------------------------------
 
 
 def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
@@ -121,14 +121,14 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     return (yield from completed_plan(NETWORK, account, "create", *steps))
 
 
-# -- activate and status ------------------------------------------------------------------------------------------
+# -- activate and status ---------------------------------------------------------------------------------------------
 
 
 plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
 plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
-# -- native -------------------------------------------------------------------------------------------------------
+# -- native ----------------------------------------------------------------------------------------------------------
 
 
 def _check_payload(account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
@@ -165,7 +165,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     return build_plan(NETWORK, account, "delete", step, risk="destructive")
 
 
-# -- edit ---------------------------------------------------------------------------------------------------------
+# -- edit ------------------------------------------------------------------------------------------------------------
 
 
 def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
@@ -188,7 +188,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     return build_plan(NETWORK, account, "edit", step, risk=risk)
 
 
-# -- preflight ----------------------------------------------------------------------------------------------------
+# -- preflight -------------------------------------------------------------------------------------------------------
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:

@@ -31,7 +31,7 @@ from adsunify.values.json_pointer import get_text, require_id, require_object, r
 from . import native as northway
 from .tables import AD, CAMPAIGN, LEVELS, METRICS, NETWORK
 
-# -- accounts -----------------------------------------------------------------------------------------------------
+# -- accounts --------------------------------------------------------------------------------------------------------
 
 
 _fetch_rows = partial(fetch_rows, NETWORK, following=northway.build_next_request, parse=northway.parse_rows)
@@ -50,7 +50,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     return [_parse_account(row) for row in rows]
 
 
-# -- the hierarchy ------------------------------------------------------------------------------------------------
+# -- the hierarchy ---------------------------------------------------------------------------------------------------
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
@@ -100,7 +100,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 fetch_editable_entity = fetch_entity
 
 
-# -- insights -----------------------------------------------------------------------------------------------------
+# -- insights --------------------------------------------------------------------------------------------------------
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
@@ -126,7 +126,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 
-# -- catalogs -----------------------------------------------------------------------------------------------------
+# -- catalogs --------------------------------------------------------------------------------------------------------
 
 
 fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)

@@ -19,7 +19,7 @@ from adsunify.values.money import from_units
 from . import native as northway
 from .targeting import EDITABLE_TARGETING, get_location_type
 
-# -- locks --------------------------------------------------------------------------------------------------------
+# -- locks -----------------------------------------------------------------------------------------------------------
 
 BUDGET_PERIODS: Mapping[str, Period] = {northway.DAILY_BUDGET: "daily", northway.TOTAL_BUDGET: "lifetime"}
 
@@ -43,7 +43,7 @@ def _lock_bid(ad_set: NativeEntity, now: datetime | None) -> str | None:
     return "only CAP has a bid; set bidStrategy to CAP as well"
 
 
-# -- values -------------------------------------------------------------------------------------------------------
+# -- values ----------------------------------------------------------------------------------------------------------
 
 
 def get_minimum_budget(member: str, account: Account) -> str:
@@ -89,7 +89,7 @@ def _write_cap(value: Json, ad_set: NativeEntity, account: Account) -> Mapping[s
     return {"/bid": {"mode": northway.CAP, "cap_minor": value}}
 
 
-# -- the table ----------------------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------------------------
 
 FIXED_REASON = "Northway fixes it at the creation"
 SETTINGS = (
@@ -130,7 +130,7 @@ EDITS = (
 )
 
 
-# -- contradictions ------------------------------------------------------------------------------------------------
+# -- what the changes contradict -------------------------------------------------------------------------------------
 
 
 def check_conflicts(

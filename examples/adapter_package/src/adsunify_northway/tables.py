@@ -36,7 +36,7 @@ from . import native as northway
 from .settings import BUDGET_PERIODS, EDITS, SETTINGS, find_image_url_error, find_url_error, get_minimum_budget
 from .targeting import EDITABLE_TARGETING, find_native_targeting_error
 
-# -- levels -------------------------------------------------------------------------------------------------------
+# -- levels ----------------------------------------------------------------------------------------------------------
 
 
 NEUTRAL_MEMBERS = split_words("name objective targeting pixel_id headline body url image_url cta")
@@ -100,7 +100,7 @@ AD = _level(
 LEVELS = (CAMPAIGN, AD_GROUP, AD)
 
 
-# -- formats ------------------------------------------------------------------------------------------------------
+# -- formats ---------------------------------------------------------------------------------------------------------
 
 OBJECTIVES: Mapping[Goal, str] = {"traffic": northway.VISITS, "conversions": northway.SALES}
 PERIODS: Mapping[Period, str] = {period: member for member, period in BUDGET_PERIODS.items()}
@@ -178,7 +178,7 @@ FORMATS = (
 )
 
 
-# -- catalogs -----------------------------------------------------------------------------------------------------
+# -- catalogs --------------------------------------------------------------------------------------------------------
 
 
 def _build_pixels_request(account: Account, search: str, cursor: str | None, limit: int) -> Request:
@@ -195,7 +195,7 @@ CATALOGS = (
 )
 
 
-# -- templates, metrics, errors -----------------------------------------------------------------------------------
+# -- templates, metrics, errors --------------------------------------------------------------------------------------
 
 TEMPLATES = (
     Template(

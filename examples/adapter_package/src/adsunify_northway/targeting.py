@@ -17,7 +17,7 @@ MAX_COUNTRIES = 50
 NATIVE_GENDERS = ("f", "m", "x")
 
 
-# -- a brief ------------------------------------------------------------------------------------------------------
+# -- what a brief says -----------------------------------------------------------------------------------------------
 
 
 def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
@@ -64,7 +64,7 @@ def _find_genders_error(genders: Json) -> str | None:
     return None if _is_list_of(genders, NATIVE_GENDERS) else f"{GENDERS} must be a list of {', '.join(NATIVE_GENDERS)}"
 
 
-# -- an edit ------------------------------------------------------------------------------------------------------
+# -- what an edit says -----------------------------------------------------------------------------------------------
 
 UNIFIED_GENDERS: Mapping[str, str] = {"female": "f", "male": "m"}
 Targeting = dict[str, Json]
