@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adsunify.adapter.protocols import Adapter
 
 ADAPTER_PACKAGES: Mapping[str, str]
-"""Network code to the package of its adapter. The first use lists the folders and imports no adapter."""
+"""Network code -> the package of its adapter. The first use lists the folders and imports no adapter."""
 
 PUBLISHED_ORDER = (
     *("meta", "google", "tiktok", "snapchat", "pinterest", "linkedin"),

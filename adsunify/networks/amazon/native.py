@@ -151,7 +151,7 @@ def build_daily_budget(amount: Json) -> dict[str, Json]:
 
 
 def check_amount_limits(account: Account, member: str, path: str, amount: Decimal) -> Iterator[Issue]:
-    """Check a bid (``bids``) or a daily budget (``budgets``) against the marketplace's limits, if it is known."""
+    """Check a bid (``bids``) or a daily budget (``budgets``) against the limits of the marketplace, if it is known."""
     country = account.extras.get("countryCode", "")
     if country not in MARKETPLACES:
         return
@@ -287,7 +287,7 @@ def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
 def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
-    """Return the result of each sent item of a 207, by its ``index`` and never by its position in the list."""
+    """Return the result of each sent item in a response 207, by ``index`` and never by the position in the list."""
     native_level = next(level for level in levels if level.kind == step.kind)
     collection = get_value(response.body, f"/{get_collection_member(native_level)}")
     success, failed = (get_value(collection, at, []) for at in ("/success", "/error"))

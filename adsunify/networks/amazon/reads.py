@@ -159,7 +159,7 @@ def _fetch_listed_entity(account: Account, level: Level, entity_id: str) -> Flow
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """Read one entity, also an archived one. An entity has no URL, so the list is filtered by its ID."""
+    """Read one entity, archived or not. An entity has no URL, so the list is filtered by the entity's ID."""
     return (yield from _fetch_listed_entity(account, get_level(NETWORK, kind), entity_id))
 
 
@@ -288,7 +288,7 @@ def split_report_days(start: date, end: date, count: int | None = None) -> list[
 
 
 def get_metrics(account: Account) -> tuple[Metric, ...]:
-    """Return the metrics, whose window of conversions depends on the kind of the account."""
+    """Return the metrics. Their conversion window depends on the type of the account."""
     return VENDOR_METRICS if account.extras.get("accountType") == VENDOR else METRICS
 
 

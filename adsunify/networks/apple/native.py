@@ -128,7 +128,7 @@ def build_context_headers(account: Account) -> dict[str, str]:
 
 
 def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
-    """Build a GET in the account."""
+    """Build a GET with the header of the account."""
     return Request("GET", f"{API_URL}/{path}", query=query, headers=build_context_headers(account))
 
 
@@ -157,7 +157,7 @@ def build_account_query_request(
 
 JWT_AUDIENCE = "https://appleid.apple.com"
 CLIENT_SECRET_LIFETIME = 5 * 60
-"""Seconds. Apple takes less than 180 days; each secret serves one request."""
+"""In seconds. Apple accepts less than 180 days; each secret is used for one request."""
 _SIGNATURE_PART_BYTES = 32  # bytes of each of the two numbers of a P-256 signature
 
 

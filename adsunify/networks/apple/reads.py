@@ -78,7 +78,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Do nothing: Apple has no request for it. A person removes the key in the account's settings."""
+    """Do nothing: Apple has no request that revokes a key. A person removes the key in the account's settings."""
     return (yield from completed_flow(None))
 
 
@@ -167,7 +167,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def _parse_id_number(identifier: str) -> int:
-    """Return an ID of a response as a number, which requests need."""
+    """Return an ID of a response as a number, the form that requests need."""
     if not apple.match_id_number(identifier):
         raise ProviderUnreadable("An id in the answer is no number.")
     return int(identifier)
@@ -240,7 +240,7 @@ ORG_TIME_ZONE = "ORTZ"  # unverified: this is always the account's time zone
 
 
 def build_campaigns_request(account: Account, offset: int = 0) -> Request:
-    """Build the query of all campaigns. Deleted ones are included, since their spend counts."""
+    """Build the query of all campaigns. Deleted campaigns are included, because their spend counts."""
     conditions = [apple.build_filter("deleted", "IN", [True, False])]
     return apple.build_account_query_request(account, CAMPAIGN.path, conditions, offset)
 
@@ -248,7 +248,7 @@ def build_campaigns_request(account: Account, offset: int = 0) -> Request:
 def build_level_report_request(
     account: Account, level: Level, start: date, end: date, condition: Json, size: int = apple.REPORT_PAGE_SIZE
 ) -> Request:
-    """Build the report of the entities of a level in the campaigns of ``condition``."""
+    """Build the request of a report about the entities of a level, in the campaigns that ``condition`` selects."""
     request = apple.build_account_query_request(account, f"reports/apps/{level.path}", [condition], size=size)
     days = {"start": start.isoformat(), "end": end.isoformat(), "timeZone": ORG_TIME_ZONE}
     if start != end:  # a daily report needs several days, so the totals are read for a single day

@@ -169,7 +169,7 @@ def _parse_next_cursor(request: Request, response: Response) -> str | None:
 
 
 def _list_granular_days(query: ReportQuery, native: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
-    """Yield a row for each entity and day, with the entity's metadata. The figures of a single day are the totals."""
+    """Yield a row for each entity and day, with the entity's metadata. For a single day the totals are the figures."""
     for row in native:
         entity = {"metadata": row.get("metadata")}
         if query.start != query.end:

@@ -30,7 +30,7 @@ def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | Non
 
 
 def _build_bid_strategy(entity: NativeEntity, **more: Json) -> dict[str, Json]:
-    """Return the whole bidStrategy with changes, since every update needs its type and goal."""
+    """Return the whole bidStrategy with changes, because every update needs its type and goal."""
     current = get_value(entity, "/bidStrategy")
     return {**(current if isinstance(current, Mapping) else {}), **more}
 

@@ -58,7 +58,7 @@ from .targeting import (
 
 
 def _level_payload_rules(kind: Kind) -> PayloadRules:
-    """Build the rules of native payloads. They may have the targeting, which edits change member by member."""
+    """Build the rules of native payloads. A payload may have the whole targeting; an edit changes its members."""
     fixed = set(list_locked_members(SETTINGS, kind)) - {"targeting"}
     return PayloadRules(
         read_only=("id",),
@@ -125,7 +125,7 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
 
 
 def _check_app_store(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule of the format: the account may advertise apps, as far as its extras are known."""
+    """A rule of the format: the account can advertise apps. Unknown extras are not checked."""
     extras = account.extras
     features = extras.get("productFeatures")
     if features is not None and apple.APP_STORE_FEATURE not in features.split(","):
@@ -222,7 +222,7 @@ def parse_offset_cursor(cursor: str | None) -> int:
 
 
 def _query_request_builder(path: str, field: str = "", fixed: Json = None) -> CatalogRequestBuilder:
-    """Build the query of a catalog, with a field that equals ``fixed`` or the number in the suffix."""
+    """Build the query of a catalog. It filters a field by ``fixed``, or by the number in the catalog's suffix."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         value = apple.parse_id_number(sought, "resource") if field and fixed is None else fixed

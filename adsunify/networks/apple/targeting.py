@@ -35,7 +35,7 @@ def get_location_type(location: str) -> str | None:
 
 
 def _number_test(lowest: int, highest: int) -> Callable[[str], object]:
-    """Build the test whether a text is a whole number in a range, without leading zeros."""
+    """Build the test that a text is a whole number in a range, without leading zeros."""
     return frozenset(map(str, range(lowest, highest + 1))).__contains__
 
 

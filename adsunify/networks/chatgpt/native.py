@@ -78,7 +78,7 @@ get_money_unit = get_micros_unit
 
 
 def get_impression_bid_unit(account: Account) -> MoneyUnit:
-    """Return the unit of bids for impressions: per thousand in a brief, micros per impression natively."""
+    """Return the unit of bids for impressions: a brief's bid is per thousand, the native bid is micros for one."""
     require_currency(account)
     return _IMPRESSION_BID_UNIT
 
@@ -100,7 +100,7 @@ TIME = evolve(UNIX_SECONDS, years=(2000, 2100))
 
 
 def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
-    """Build a read."""
+    """Build a GET request."""
     return Request("GET", f"{API_URL}/{path}", slots, query or {}, HEADERS)
 
 
@@ -115,7 +115,10 @@ def build_level_entity_request(level: Level, entity_id: str) -> Request:
 
 
 def build_children_request(level: Level, parent_id: str | None, limit: int, cursor: str | None = None) -> Request:
-    """Build the request of one page. The documented parent is required, but without it OpenAI lists the account."""
+    """Build the request of one page of a level.
+
+    The documentation requires a parent, but OpenAI lists the whole account without one.
+    """
     owner = {} if parent_id is None else {level.parent.removeprefix("/"): parent_id}
     return build_get_request(level.path, owner | build_page_query(limit, cursor))
 

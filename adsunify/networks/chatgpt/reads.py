@@ -63,7 +63,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Do nothing: OpenAI has no request for it. A person revokes the key in Ads Manager."""
+    """Do nothing: OpenAI has no request that revokes a key. A person revokes the key in Ads Manager."""
     return (yield from completed_flow(None))
 
 
@@ -197,7 +197,7 @@ TODAY_NOTE = "OpenAI reports the conversions of a day after the day has ended."
 
 
 def list_entity_fields(native_level: str) -> tuple[str, ...]:
-    """Return the fields of the entity of a row: the ids of the levels above it, its id and its name."""
+    """Return the fields of a row that name its entity: the ids of the levels above, the entity's id and its name."""
     natives = [level.native for level in LEVELS]
     above = natives[: natives.index(native_level)]
     return *(f"{native}.id" for native in above), f"{native_level}.id", f"{native_level}.name"
@@ -230,7 +230,7 @@ def turn_report_page(request: Request, cursor: str) -> Request:
 def index_delivery_rows(
     rows: Iterable[Mapping[str, Json]], id_pointer: str
 ) -> dict[tuple[str, str], Mapping[str, Json]]:
-    """Return the rows by the entity's id and the day. The row's own id depends on the requested fields."""
+    """Return the rows by entity id and day. A row's own id is not used: it depends on the requested fields."""
     return {
         (require_id(row, id_pointer, "report's row"), parse_date(row.get("readable_time")).isoformat()): row
         for row in rows

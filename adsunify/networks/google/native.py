@@ -202,7 +202,7 @@ def _has_resource_name_form(customer: str, resource: str, name: str) -> bool:
 
 
 def build_login_headers(account: Account) -> dict[str, str]:
-    """Return the header with the manager through which the account is reached; empty if none is known."""
+    """Return the header with the manager account that gives access to the account; empty if no manager is known."""
     manager = account.extras.get("loginCustomerId", "").replace("-", "")
     if manager and not is_digits(manager):
         raise invalid_input("account.extras.loginCustomerId", "malformed", "The manager's id is made of digits.")
@@ -210,7 +210,7 @@ def build_login_headers(account: Account) -> dict[str, str]:
 
 
 def build_search_request(account: Account, query: str, cursor: str | None = None) -> Request:
-    """Build the request of the first page of a query, or of the cursor's page. A page has up to 10,000 rows."""
+    """Build the request of the first page of a query, or of the page of a cursor. A page has up to 10,000 rows."""
     body = {"query": query} | ({} if cursor is None else {"pageToken": cursor})
     url, path = f"{API_URL}/customers/{{customer}}/googleAds:search", {"customer": account.native_id}
     return Request("POST", url, path, headers=build_login_headers(account), body=body, encoding="json")

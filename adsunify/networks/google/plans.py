@@ -426,7 +426,7 @@ def _find_name_conflict(account: Account, brief: CampaignBrief) -> Flow[list[Iss
 
 
 def _check_places(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Check that Google Ads can target the places: ISO lists more countries, and Google removes geo targets."""
+    """Check that Google Ads can target the places: it lacks some countries of ISO, and removes geo targets."""
     places = get_geo_targets(brief)
     if not places:
         return [], []

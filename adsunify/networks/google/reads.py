@@ -67,7 +67,7 @@ CLIENT_FIELDS = (
 
 
 def _fetch_client_rows(root: str) -> Flow[list[Mapping[str, Json]]]:
-    """Read the accounts below a root, with the root; an empty list if the root is closed."""
+    """Read a root account and the accounts below it; an empty list if the root is closed."""
     at_root = Account(google.CODE, root, extras={"loginCustomerId": root})
     fields = [f"customer_client.{name}" for name in CLIENT_FIELDS]
     query = google.build_gaql(fields, "customer_client", f"customer_client.status = '{google.ENABLED}'")

@@ -30,7 +30,7 @@ ENTITY_FIELDS = {
     "adGroup": split_words("ad_group.id ad_group.name campaign.id"),
     "ad": split_words("ad_group_ad.ad.id ad_group.id"),
 }
-"""The fields of the entity, by level."""
+"""The fields that name the entity and its parents, by level."""
 
 
 def _build_id_conditions(query: ReportQuery) -> Iterator[str]:
@@ -49,7 +49,7 @@ _ID_FIELDS = {"campaign": ("campaign.id",), "adGroup": ("ad_group.id",), "ad": (
 def fetch_report_page(
     account: Account, query: ReportQuery, cursor: str | None, job: str | None, now: datetime
 ) -> Flow[EntityReportPage]:
-    """Read a page of a query over the entities of the level, with removed ones; there are no report jobs."""
+    """Read a page of a query over the level's entities, removed entities included; there are no report jobs."""
     conditions = (build_days_condition(query.start, query.end), *_build_id_conditions(query))
     fields = ("segments.date", *ENTITY_FIELDS[query.level.kind], *FIGURE_FIELDS)
     search = google.build_gaql(fields, query.level.native, *conditions, order="segments.date")

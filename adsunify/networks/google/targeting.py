@@ -41,7 +41,7 @@ COUNTRY_CRITERION_IDS: Mapping[str, str] = {code[:2]: f"2{code[2:]}" for code in
 
 
 def count_columns(value: str) -> int:
-    """Return the width of a text: a double-width character counts two."""
+    """Return the width of a text: a double-width character counts as two."""
     return (
         len(value) if value.isascii() else sum(2 if east_asian_width(character) in "WF" else 1 for character in value)
     )
@@ -152,7 +152,7 @@ def _find_criterion_error(criterion: Json) -> str | None:
 
 
 def get_geo_targets(brief: CampaignBrief) -> dict[str, str]:
-    """Return the distinct geo targets of a brief with the path of the member that names each."""
+    """Return the distinct geo targets of a brief, each with the path of the member that names it."""
     targets: dict[str, str] = {}
     for index, country in enumerate(brief.targeting.countries or ()):
         targets.setdefault(COUNTRY_CRITERION_IDS[country], f"targeting.countries.{index}")

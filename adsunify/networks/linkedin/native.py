@@ -154,7 +154,7 @@ def is_integer(value: Json) -> TypeGuard[int]:
 
 
 def encode_restli(value: Json) -> str:
-    """Encode a query value for Rest.li 2.0: the structure's ``( ) , :`` stay plain, the texts are percent-encoded."""
+    """Encode a query value for Rest.li 2.0. Texts are percent-encoded; the ``( ) , :`` of the structure are not."""
     if isinstance(value, Mapping):
         return f"({','.join(f'{encode_restli(name)}:{encode_restli(member)}' for name, member in value.items())})"
     if isinstance(value, list | tuple):
@@ -163,7 +163,7 @@ def encode_restli(value: Json) -> str:
 
 
 def build_restli_request(path: str, slots: Mapping[str, str], query: Mapping[str, Json], method: str = "") -> Request:
-    """Build a read. The query is encoded here, since a standard encoder would break Rest.li's syntax."""
+    """Build a GET request. The query is encoded here, because a standard encoder would break Rest.li's syntax."""
     raw = "&".join(f"{name}={encode_restli(value)}" for name, value in query.items())
     headers = {**HEADERS, METHOD_HEADER: method} if method else HEADERS
     return Request("GET", f"{API_URL}/{path}", slots, headers=headers, query_raw=raw or None)
@@ -230,7 +230,7 @@ URN_PREFIXES: Mapping[str, str] = {"campaign": GROUP_URN, "adGroup": CAMPAIGN_UR
 
 
 def get_path_id(level: Level, entity_id: str) -> str:
-    """Return an entity's ID for paths, which is also its ID in this API: a number, or the URN of a creative."""
+    """Return an entity's ID as paths and this product have it: a number, or for a creative its URN."""
     prefix = URN_PREFIXES[level.kind]
     return build_urn(prefix, entity_id) if level.kind == "ad" else entity_id.removeprefix(prefix)
 
@@ -239,7 +239,7 @@ def get_path_id(level: Level, entity_id: str) -> str:
 
 
 def parse_report_id(level: Level, row: Mapping[str, Json]) -> str | None:
-    """Return the ID of the entity of a report's row, in the form of lists; None if it is not of this level."""
+    """Return the ID of the entity of a report's row, in the form that lists have; None for another level."""
     urn = get_text(row, "/pivotValues/0") or ""
     return get_path_id(level, urn) if urn.startswith(URN_PREFIXES[level.kind]) else None
 

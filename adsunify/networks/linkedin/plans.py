@@ -78,7 +78,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 @frozen
 class NativeObjective:
-    """The native form of a goal: its objective, and the optimization target of a brief without a bid."""
+    """The native members of a goal: the objective, and the optimization target of a brief without a bid."""
 
     objective: str
     without_bid: str

@@ -119,7 +119,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity. The locks of a group also need the type of its account, which is added."""
+    """Read the entity. A group also gets the type of its account, on which its locks depend."""
     entity = yield from fetch_entity(account, kind, entity_id)
     if kind == CAMPAIGN_GROUP.kind and is_enterprise(account):
         return evolve(entity, native={**entity.native, ACCOUNT_TYPE_MEMBER: linkedin.ENTERPRISE})
@@ -207,7 +207,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. The search text of the caller is the text of a typeahead."""
+    """Read one page of a catalog. A typeahead catalog searches with the caller's search text."""
     name, _, facet = resource.partition(":")
     if name == "typeahead" and ":" not in facet:
         if not facet:

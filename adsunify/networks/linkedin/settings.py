@@ -227,7 +227,7 @@ EDITS = (
 def check_window(
     start: datetime | None, end: datetime | None, paths: tuple[str, str], now: datetime | None
 ) -> Iterator[Issue]:
-    """Check a start and an end against LinkedIn's rules. ``paths``: their paths for issues."""
+    """Check a start and an end against LinkedIn's rules. ``paths``: the paths of start and end in issues."""
     if start is not None and now is not None and start < now:  # LinkedIn's error DATE_TOO_EARLY
         yield Issue(paths[0], "past", "LinkedIn takes no start in the past.")
     if start is None or end is None:

@@ -235,7 +235,7 @@ def _build_page_query(cursor: str | None, limit: int) -> dict[str, Json]:
 
 
 def _parse_next_offset(response: Response) -> str | None:
-    """Return the offset of the next page; None at the end, which is after a page that is not full."""
+    """Return the offset of the next page; None after a page that is not full, which is the last one."""
     start, count, total = (get_value(response.body, f"/paging/{name}") for name in ("start", "count", "total"))
     row_count = len(linkedin.parse_rows(response))
     if not (linkedin.is_integer(start) and linkedin.is_integer(count)) or row_count < max(count, 1):

@@ -205,7 +205,7 @@ _UNVERIFIED_OFFSET_BY_CURRENCY = {
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Return Meta's minor unit of the account's currency. Raises InvalidInput for a currency in neither table."""
+    """Return Meta's minor unit of the account's currency. Raises InvalidInput for a currency without a known offset."""
     return _get_currency_unit(require_currency(account))
 
 

@@ -177,7 +177,7 @@ TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data fo
 
 
 def build_report_query(level: str, start: date, end: date, fields: str = REPORT_FIELDS) -> dict[str, str]:
-    """Build the query of a report by days. ``level`` is the native one."""
+    """Build the query of a report by days. ``level``: the native name of the level."""
     days = {"since": start.isoformat(), "until": end.isoformat()}
     return {"level": level, "time_increment": "1", "time_range": dumps(days), "fields": fields}
 

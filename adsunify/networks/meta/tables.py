@@ -67,7 +67,7 @@ BIDDING_POINTERS = ("/bid_strategy", "/bid_amount", "/billing_event", "/optimiza
 def _edge_level(
     kind: str, label: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json
 ) -> Level:
-    """Build a level. All three have the same members for ID, name and status, and are created paused."""
+    """Build a level. All levels have the same members for ID, name and status, and are created paused."""
     more |= {
         "label": label,
         # Marketing API: Meta ignores unknown members, and a create accepts writable statuses only.

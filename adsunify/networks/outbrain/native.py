@@ -131,14 +131,14 @@ def check_budget_floor(
 
 
 def parse_budget_floors(row: Mapping[str, Json] | None) -> dict[str, Decimal]:
-    """Return the minimums of budgets in a row of the currencies, by budget type."""
+    """Return the minimum budgets in a row of Outbrain's currencies, by budget type."""
     # unverified: the minimum of a CAMPAIGN budget is that of a DAILY budget for each of its days.
     least = get_value(row, "/minimumCampaignBudget")
     return {DAILY: Decimal(least), LIFETIME: Decimal(least)} if is_number(least) else {}
 
 
 def check_click_cost(row: Mapping[str, Json] | None, cost: Decimal, path: str, currency: str) -> Iterator[Issue]:
-    """Check a cost per click against a row of the currencies."""
+    """Check a cost per click against the limits in a row of Outbrain's currencies."""
     low, high = get_value(row, "/minimumCpc"), get_value(row, "/maximumCpc")
     if is_number(low) and cost < low:
         yield Issue(path, "too_small", f"Outbrain takes a cost per click of at least {format_decimal(low)} {currency}.")
@@ -150,12 +150,12 @@ def check_click_cost(row: Mapping[str, Json] | None, cost: Decimal, path: str, c
 
 
 def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
-    """Build a read."""
+    """Build a GET request."""
     return Request("GET", f"{API_URL}/{path}", slots, query or {})
 
 
 def build_write_request(method: str, path: str, body: Json, **slots: str) -> Request:
-    """Build a write."""
+    """Build the request of a write."""
     return Request(method, f"{API_URL}/{path}", slots, body=body, encoding="json", kind="write")
 
 
@@ -165,7 +165,7 @@ def build_currencies_request() -> Request:
 
 
 def find_currency_row(response: Response | None, currency: str) -> Mapping[str, Json] | None:
-    """Return the row of a currency; None if it is not listed."""
+    """Return the row of a currency; None if Outbrain does not list the currency."""
     rows = get_objects(response.body, "/currencies", "currencies") if response is not None else []
     return next((row for row in rows if row.get("code") == currency), None)
 
@@ -206,7 +206,7 @@ def parse_native_status(native: Mapping[str, Json]) -> str | None:
 
 
 def parse_creation_time(native: Mapping[str, Json]) -> datetime | None:
-    """Return the instant at which an entity was created, which Outbrain writes as an Eastern time."""
+    """Return the instant of an entity's creation, which Outbrain writes in US Eastern time."""
     text = native.get("creationTime")
     try:
         local = datetime.strptime(text, "%Y-%m-%d %H:%M:%S") if isinstance(text, str) else None
@@ -250,6 +250,6 @@ def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds to wait, from Outbrain's header, which has milliseconds."""
+    """Return the seconds to wait, from Outbrain's header in milliseconds."""
     text = response.headers.get(RETRY_DELAY_HEADER, "").strip()
     return int(text) / 1000 if text.isascii() and text.isdigit() and len(text) < 12 else None

@@ -342,7 +342,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Check the currency's limits, and that the name is free.
 
-    Otherwise Outbrain would refuse a later step, and leave an unused budget.
+    If Outbrain refused a later step for one of these reasons, an unused budget would be left.
     """
     currency = require_currency(account)
     row = outbrain.find_currency_row(

@@ -56,7 +56,7 @@ def _require_login_member(answer: Mapping[str, str], member: str) -> str:
 
 
 def _build_login_request(answer: Mapping[str, str]) -> Request:
-    """Build the sign-in. Amplify reference: a user may sign in twice an hour, so it is never repeated."""
+    """Build the request that signs in. It is never repeated: a user may sign in twice an hour (Amplify reference)."""
     pair = f"{_require_login_member(answer, 'username')}:{_require_login_member(answer, 'password')}"
     headers = {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
     return Request("GET", f"{outbrain.API_URL}/login", headers=headers, kind="read_once", is_signed=False)
@@ -93,7 +93,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Do nothing: Outbrain has no request for it. A token ends after 30 days or with a changed password."""
+    """Do nothing: Outbrain has no request that revokes a token. It ends after 30 days or with a changed password."""
     return (yield from completed_flow(None))
 
 
@@ -171,7 +171,7 @@ _match_cursor = re.compile(r"(?:([^.]+)\.)?([0-9]{1,9})").fullmatch
 
 
 def fetch_campaign_ids(account: Account, *, archived: bool) -> Flow[list[str]]:
-    """Return the ids of the marketer's campaigns, with archived ones or without."""
+    """Return the ids of the marketer's campaigns. ``archived``: include archived campaigns."""
     response = yield from fetch_response(NETWORK, outbrain.build_campaign_names_request(account, archived=archived))
     return [require_id(row, "/id", "campaign") for row in get_objects(response.body, "/campaigns", "list of campaigns")]
 
@@ -252,7 +252,7 @@ _ONE_DAY = timedelta(days=1)
 
 
 def build_days_query(start: date, end: date) -> dict[str, str]:
-    """Build the query of a daily report, of its first page."""
+    """Build the query of the first page of a daily report."""
     days = {"from": start.isoformat(), "to": end.isoformat(), "breakdown": "daily"}
     return {**days, **outbrain.build_offset_query(outbrain.REPORT_PAGE_SIZE, 0)}
 

@@ -260,7 +260,7 @@ def _check_changed_pacing(budget: Mapping[str, Json], edit: Edit) -> Iterator[Is
 def check_changed_amounts(
     account: Account, before: NativeEntity, changed: Mapping[str, Json], currencies: Response | None
 ) -> Iterator[Issue]:
-    """Check the changed amounts against minimums and maximums. ``currencies``: Outbrain's list, if it was read."""
+    """Check the changed amounts against minimums and maximums. ``currencies``: Outbrain's currencies, if known."""
     currency = require_currency(account)
     row = outbrain.find_currency_row(currencies, currency)
     if "budget" in changed:

@@ -132,7 +132,7 @@ def _check_budget_floor(account: Account, brief: CampaignBrief, now: datetime | 
 
 
 def build_budget(brief: CampaignBrief, amount: Json) -> dict[str, Json]:
-    """Build the budget, which holds amount, dates and pacing. The step adds its name."""
+    """Build the budget with amount, dates and pacing. The step adds the budget's name."""
     first, last = outbrain.get_eastern_serving_days(brief)
     kind = outbrain.BUDGET_TYPE_BY_PERIOD[brief.budget.period]
     return {

@@ -92,7 +92,7 @@ VU Vanuatu|WF Wallis and Futuna|WS Samoa|XK Kosovo|YE Yemen|YT Mayotte|ZA South 
 COUNTRY_NAMES: Mapping[str, str] = {
     entry[:2]: entry[3:] for line in _COUNTRY_NAMES_TEXT.strip().splitlines() for entry in line.split("|")
 }
-"""ISO 3166-1 alpha-2 codes to English names. Outbrain finds countries only by name."""
+"""ISO 3166-1 alpha-2 code -> English name. Outbrain finds countries only by name."""
 
 
 def find_countries_error(countries: Iterable[str]) -> str | None:
@@ -171,7 +171,7 @@ def _build_language(items: Json, path: str) -> Json:
 
 
 def build_interests_member(ids: list[str]) -> dict[str, Json]:
-    """Build the member that targets any of these interests."""
+    """Build the native member that targets people with any of these interests."""
     return {"op": "Or", "ids": ids}
 
 

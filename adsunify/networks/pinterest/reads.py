@@ -165,7 +165,7 @@ def get_restated_from(now: datetime) -> date:
 
 
 def is_synchronous(start: date, now: datetime) -> bool:
-    """Return whether the range begins late enough for a report that Pinterest returns at once."""
+    """Return whether the range begins late enough for a synchronous report."""
     return start >= now.astimezone(UTC).date() - timedelta(days=pinterest.SYNC_DAYS)
 
 
@@ -181,7 +181,7 @@ def fetch_sync_rows(
     """Read the rows of a report at once. ``ids`` are the ids of entities as pairs of the query.
 
     Returns:
-        The rows, and whether their days are days in UTC, as :func:`_fetch_days` does.
+        The rows, and whether their days are in UTC (see :func:`_fetch_days`).
     """
     days = (("start_date", start.isoformat()), ("end_date", end.isoformat()))
     query = (*ids, *days, ("granularity", "DAY"), ("columns", ",".join(columns)))
@@ -216,7 +216,7 @@ def start_reports(account: Account, start: date, end: date, **members: Json) -> 
     """Start the reports of a range, each of at most 186 days. ``members`` are added to the body, or replace its own.
 
     Returns:
-        The job of all reports, and whether their days are days in UTC, as :func:`_fetch_days` does.
+        The job of all reports, and whether their days are in UTC (see :func:`_fetch_days`).
     """
     tokens: list[str] = []
     in_utc: bool | None = None
@@ -238,7 +238,7 @@ def encode_job(tokens: Sequence[str], utc: bool) -> str:
 
 
 def decode_job(job: str) -> tuple[list[str], bool]:
-    """Return the tokens of a job, and whether its days are days in UTC. Raises InvalidInput for any other text."""
+    """Return the tokens of a job, and whether its days are in UTC. Raises InvalidInput for any other text."""
     try:
         whole = decode_base64url(job).decode()
     except ValueError:
@@ -327,7 +327,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. In ``interests`` a search for digits is for an ID, any other for a name."""
+    """Read one page of a catalog. In ``interests``, a search text of digits is an ID; other texts are names."""
     page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
     sought = query.search or ""
     if resource != INTERESTS_CATALOG or pinterest.match_digits(sought):

@@ -57,7 +57,7 @@ TARGETING_MEMBERS = (*LIST_CHOICES, *AGE_CHOICES, *OBJECT_MEMBERS)
 
 
 def build_places(locations: Iterable[str]) -> dict[str, Json]:
-    """Return the native members of location IDs: each distinct ID in LOCATION or GEO."""
+    """Return the native members LOCATION and GEO, in which each distinct location ID is once."""
     places: dict[str, Json] = {}
     for location in dict.fromkeys(locations):
         places.setdefault("LOCATION" if match_location(location) else "GEO", []).append(location)

@@ -104,7 +104,7 @@ TIME = ISO_TIME
 
 
 def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
-    """Build a read."""
+    """Build a GET request."""
     return Request("GET", f"{API_URL}/{path}", slots, query or {}, HEADERS)
 
 
@@ -154,7 +154,7 @@ def _is_api_url(address: Json) -> bool:
 
 
 def with_cursor(request: Request, cursor: str | None) -> Request:
-    """Return the request for the page of a cursor, which is the whole URL of that page."""
+    """Return the request for the page of a cursor. The cursor is the whole URL of that page."""
     if cursor is None:
         return request
     if not _is_api_url(cursor) or urlsplit(cursor).path != urlsplit(build_request_url(request)).path:

@@ -160,7 +160,7 @@ def parse_native_rows(response: Response, start: date, end: date) -> list[Mappin
 
 
 def find_unsettled_day(responses: Iterable[Response], timezone: str, now: datetime) -> date:
-    """Return the first day whose figures may still change, by the time at which Reddit updated them."""
+    """Return the first day whose figures may still change, from the time of Reddit's last update."""
     updated = [reddit.TIME.parse(get_value(response.body, "/data/metrics_updated_at")) for response in responses]
     settled = min([now, *(moment for moment in updated if moment is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
     return settled.astimezone(get_timezone(timezone)).date()
@@ -185,7 +185,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. Reddit itself searches for places in a country."""
+    """Read one page of a catalog. For places in a country, Reddit itself applies the search text."""
     name, _, suffix = resource.partition(":")
     if name == "geolocations" and suffix and query.search:
         resource, query = f"{resource} {query.search}", evolve(query, search=None)

@@ -252,7 +252,7 @@ def parse_retry_delay(response: Response) -> float | None:
 def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
-    """Return the result of the one sent entity: applied only if both levels say success and the item has an ID."""
+    """Return the result of the one sent entity: applied only if response and item say success and it has an ID."""
     native_level = next(level for level in levels if level.kind == step.kind)
     results = get_value(response.body, f"/{native_level.path}")
     if not isinstance(results, list) or len(results) != 1:

@@ -173,7 +173,7 @@ def build_stats_request(
 ) -> Request:
     """Build the request for statistics by days of an entity, or of each entity below it with a ``breakdown``.
 
-    Ads API: statistics of an account without a breakdown have only the spend (else error E1008).
+    Ads API: without a breakdown, Snap returns only the spend of an account, and refuses other fields (error E1008).
     """
     timezone = require_timezone(account)
     query = {
@@ -294,7 +294,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. Places have the IDs that a brief takes."""
+    """Read one page of a catalog. The IDs of places are those that a brief accepts."""
     page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
     name, _, suffix = resource.partition(":")
     if name not in PLACE_CATALOGS:

@@ -176,7 +176,7 @@ def _wrapped_rows_parser(plural: str, name: str) -> RowsParser:
 
 
 def _collection_catalog(resource: str, plural: str, name: str) -> Catalog:
-    """Build a catalog that is a list of the account."""
+    """Build a catalog of objects that belong to the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         url, path = f"{snap.API_URL}/adaccounts/{{account}}/{plural}", {"account": account.native_id}

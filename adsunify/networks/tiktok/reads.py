@@ -193,7 +193,7 @@ def _find_entity(
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """Read one entity. An ad of the Smart+ flow has another ID in the Smart+ endpoints, so both IDs are tried."""
+    """Read one entity. An ad of the Smart+ flow has another ID in the Smart+ endpoints, so the ID is tried in both."""
     level = get_level(NETWORK, kind)
     entity_kind: Kind = next(each for each in tiktok.ID_MEMBERS if each == level.kind)
     entity = yield from _find_entity(account, entity_kind, entity_id, tiktok.ID_MEMBERS[entity_kind])

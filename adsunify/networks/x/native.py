@@ -260,7 +260,7 @@ def _compute_signature(request: Request, oauth: dict[str, str], client_secret: s
 # -- answers ------------------------------------------------------------------------------------------------------
 
 OPERATION_ERROR = "operation_errors"
-"""Added to the codes of every error of a batch. A batch is all or nothing, so any error rejects all of it."""
+"""Our code, added to the codes of every error of a batch. X applies a batch as a whole or not at all."""
 
 
 def _parse_operation_errors(body: Json) -> Iterator[tuple[int, Json]]:
@@ -288,7 +288,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """Return the result of each operation: ``data`` has their order, and any error rejects all of them."""
+    """Return the result of each operation. ``data`` has the order of the operations; any error rejects all of them."""
     operations = request.body if isinstance(request.body, list) else []
     data = find_values(response.body, "/data/*")
     answers = [

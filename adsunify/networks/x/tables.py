@@ -218,7 +218,7 @@ def _build_page_query(cursor: str | None, limit: int, **query: str) -> dict[str,
 
 
 def _resource_catalog(resource: str, id_: str, name: str, note: str = "") -> Catalog:
-    """Build a catalog that is a list of the account."""
+    """Build a catalog of objects that belong to the account."""
 
     def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         return build_account_get_request(account, path, **_build_page_query(cursor, limit))

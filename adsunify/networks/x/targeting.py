@@ -135,7 +135,7 @@ fetch_rows = partial(flows.fetch_rows, following=x.build_next_request, parse=x.p
 
 
 def fetch_funding_instruments(network: Network, account_id: str, **query: str) -> Flow[list[Mapping[str, Json]]]:
-    """Read the funding instruments of an account, or those that the query names."""
+    """Read the funding instruments of an account, or only those that the query names."""
     request = x.build_request("GET", "/accounts/{account}/funding_instruments", query, account=account_id)
     return (yield from fetch_rows(network, request))
 
