@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, PUBLISHED_ORDER, get_adapter
 from adsunify.sandbox.networks import load_networks
 from adsunify.testing.connecting import get_sandbox_credentials
 
@@ -55,5 +55,6 @@ def test_a_network_is_added_by_its_folders(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     command = [sys.executable, "-c", SCRIPT]
     lines = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split("\n")
-    assert lines[0].split() == [*ADAPTER_PACKAGES, "bee", "zoo"]
+    others = {*ADAPTER_PACKAGES, "bee", "zoo"} - {*PUBLISHED_ORDER}
+    assert lines[0].split() == [*PUBLISHED_ORDER, *sorted(others)]
     assert lines[1:3] == ["adsunify.networks.registry", "the adapter the simulated network"]

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.network import Network
+from adsunify.adapter.network import Level, Network
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.reporting import keeping
 from adsunify.webhooks import verify
@@ -25,7 +25,10 @@ from .test_kept_figures import sync
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 REVIEWS = [
-    (code, level.kind) for code in ADAPTER_PACKAGES for level in get_adapter(code).network.levels if level.review_status
+    pytest.param(code, level, id=f"{code}-{level.kind}")
+    for code in ADAPTER_PACKAGES
+    for level in get_adapter(code).network.levels
+    if level.review_status
 ]
 
 
@@ -39,9 +42,6 @@ def _around_noon(server: Served) -> None:
     """No day of an account ends during a test, unless the test lets it."""
     if (hour := server.hands.now().hour) not in range(10, 14):
         server.hands.pass_(hours=(36 - hour) % 24)
-
-
-WORDS = {"disapproved", "rejected", "ad_status_audit_deny", "adgroup_status_audit_deny"}
 
 
 def get_network(code: str) -> Network:
@@ -124,19 +124,19 @@ async def test_spend_and_pace_on_each_network(server: Served, live: dict[str, st
 
 
 @pytest.mark.parametrize(("network", "level"), REVIEWS)
-async def test_a_refused_ad_is_told(server: Served, live: dict[str, str], network: str, level: str) -> None:
+async def test_a_refused_ad_is_told(server: Served, live: dict[str, str], network: str, level: Level) -> None:
     account = live[network]
-    alert = await make(server, network, kind="disapproved", level=level)
+    alert = await make(server, network, kind="disapproved", level=level.kind)
     await sync(server, [account], ["account"], days=2)
     assert of_alert(await evaluate(server), alert) == []
     nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
-    active = {node["id"] for node in nodes if node["kind"] == level and node["status"] == "active"}
+    active = {node["id"] for node in nodes if node["kind"] == level.kind and node["status"] == "active"}
     world = server.networks.state.worlds[network]
     await server.networks.refuse(network, *(id_ for _, id_ in world._stored_entities))
     await sync(server, [account], ["account"], days=2)
     events = of_alert(await evaluate(server), alert)
     assert active and {event["entityId"] for event in events} >= active
-    assert {event["found"].lower() for event in events} <= WORDS
+    assert {event["found"] for event in events} <= {*level.disapproved_statuses}
     await sync(server, [account], ["account"], days=2)
     assert of_alert(await evaluate(server), alert) == []
     await server.networks.refuse(network)
