@@ -127,7 +127,7 @@ def _record_tree(connection: Connection, account_id: str, nodes: Sequence[Parsed
 async def sync_first_tree(service: Service, account: AccountRecord) -> None:
     """Read the tree of a new account, in up to three attempts. If all fail, ``sync.failed`` is recorded.
 
-    It does not count as a failure if the account was disconnected or connected again during the reads.
+    A disconnection or a new connection of the account during the reads is not a failure.
     """
     for attempt in range(FIRST_SYNC_TRIES):
         try:
@@ -155,7 +155,7 @@ async def read_account_catalog(
     cursor: str | None,
     limit: int,
 ) -> UseCaseResult:
-    """List a catalog of the network. ``report:<job>`` resumes a report; the response is then that of insights."""
+    """List a catalog of the network. ``report:<job>`` resumes a report and returns a response of insights."""
     session = await NetworkSession.load(service, actor, account_id)
     name, _, suffix = resource.partition(":")
     if name == "report" and suffix:

@@ -1,4 +1,4 @@
-"""The job of a worker that evaluates alerts on synced figures, and tells breaches as the event ``rule.triggered``."""
+"""The job of a worker that evaluates alerts on synced figures. It records each breach as ``rule.triggered``."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ from .network_session import NetworkSession
 from .reporting.keeping import READS_PER_NETWORK, list_levels
 
 CHECK_SECONDS = 60.0
-"""The wait between two looks for synced figures that no alert was evaluated on."""
+"""The wait between two searches for synced figures that alerts were not evaluated on."""
 RETRY_MILLISECONDS = 15 * 60 * 1000
 """How long an evaluation waits after a read of the network has failed."""
 ROWS_PER_READ = 5_000
 ENTITIES_PER_PAGE = 100
 MAX_READ_PAGES = 100
-"""How many pages of entities one evaluation reads from the network."""
+"""The maximum number of pages of entities that one evaluation reads from the network."""
 MAX_SUSPECTS = 100
-"""How many entities without delivery one evaluation reads from the network."""
+"""The maximum number of entities without delivery that one evaluation reads from the network."""
 MISSING_REASON = "{count} entities are not in the account."
 MORE_ENTITIES_REASON = "The level has more entities than one evaluation reads. Name entities in the scope."
 INACTIVE_REASON = "{count} entities were not active when adsunify last read their status."
@@ -61,7 +61,7 @@ _LOGGER = logging.getLogger("adsunify.worker")
 
 @frozen
 class DueEvaluation:
-    """An alert and an account with figures that it was not evaluated on. ``read_at``: when they were synced."""
+    """An alert and an account with new figures. ``read_at``: when these figures were synced."""
 
     alert: Alert
     account: AccountRecord
@@ -72,7 +72,7 @@ class DueEvaluation:
 class AlertJob:
     """Evaluates each active alert for each account after each sync of it.
 
-    Any number of workers may run it on one database. An evaluation that a process did not save is done again.
+    Any number of workers may run it on one database. An evaluation is repeated if its result was not saved.
     """
 
     service: Service
@@ -138,7 +138,7 @@ def list_due_evaluations(connection: Connection, now: int) -> list[DueEvaluation
 
 
 def _list_trigger_levels(alert: Alert, account: AccountRecord) -> Sequence[str]:
-    """Return the levels whose sync causes an evaluation: that of the figures, or any if no figures are needed."""
+    """Return the levels whose sync causes an evaluation. These are all levels if the alert needs no figures."""
     levels = list_levels(account)
     return [alert.level] if alert.kind != "disapproved" and alert.level in levels else levels
 
@@ -178,7 +178,7 @@ async def evaluate_alert(service: Service, due: DueEvaluation) -> int | None:
 
 
 class _Evaluator:
-    """Reads what one evaluation needs: kept figures, known statuses, and entities of the network."""
+    """Reads what one evaluation needs: stored figures, known statuses, and entities of the network."""
 
     def __init__(self, service: Service, due: DueEvaluation) -> None:
         self.store = service.store
@@ -253,7 +253,7 @@ class _Evaluator:
         return await self._confirm_breaches(kind, evolve(evaluation, gaps=(*evaluation.gaps, *inactive)))
 
     async def _confirm_breaches(self, kind: Kind, evaluation: AlertEvaluation) -> AlertEvaluation:
-        """Read the entities without delivery from the network, and drop those that could not deliver."""
+        """Read the entities without delivery from the network. Drop the breaches of entities that could not deliver."""
         suspects = sorted({entity_id for entity_id, _ in evaluation.breaches})
         if not suspects:
             return evaluation
@@ -277,7 +277,10 @@ class _Evaluator:
     async def _read_lineage(
         self, kind: str, entity_id: str | None, known: dict[tuple[str, str], ParsedEntity]
     ) -> list[ParsedEntity]:
-        """Read an entity with those above it; nothing if one was deleted. ``known`` has what was read before."""
+        """Read an entity and its ancestors; return nothing if one was deleted.
+
+        ``known`` caches the entities that were read.
+        """
         lineage: list[ParsedEntity] = []
         while kind and entity_id is not None:
             if (kind, entity_id) not in known:
@@ -302,7 +305,10 @@ class _Evaluator:
         return sums
 
     async def _add_rows(self, sums: WindowSums, first: date, entity_ids: Sequence[str]) -> None:
-        """Add the kept rows from a day on, and note the days that are not complete. No ids are all entities."""
+        """Add the stored rows from a day on, and note the incomplete days.
+
+        Without ids, add the rows of all entities.
+        """
         subject = FigureSubject(self.account.id, self.alert.level)
         days = first.isoformat(), self.state.today.isoformat()
         known = await self.store.read(kept_figures.find_read_days, subject, days, self.store.clock.now())
@@ -342,7 +348,7 @@ class _Evaluator:
             try:
                 parsed.append(await self.session.run_flow(fetch_entity(self.session.native_account, kind, entity_id)))
             except ProviderNotFound:
-                continue  # it was deleted
+                continue  # the entity was deleted
         return parsed
 
     async def _read_all(self, kind: Kind) -> list[ParsedEntity]:

@@ -30,9 +30,9 @@ NOT_EVALUATED_YET = "It was not evaluated yet. `adsunify worker` evaluates alert
 
 
 async def list_alerts(service: Service, actor: Actor) -> list[Json]:
-    """List the alerts of the workspace, oldest first, with what could not be evaluated.
+    """List the alerts of the workspace, oldest first, with the data that they could not evaluate.
 
-    ``notEvaluated`` says what an alert knows nothing about: accounts that were never synced, days without figures,
+    ``notEvaluated`` lists this data: accounts that were never synced, days without figures,
     entities whose activation is not known.
     """
     return await service.store.read(_list_alerts, actor)
@@ -82,7 +82,7 @@ def _update_alert(
 
 
 async def delete_alert(service: Service, actor: Actor, *, alert_id: str) -> Json:
-    """Delete an alert. Events that it has caused stay."""
+    """Delete an alert. Its past events are not deleted."""
     return await service.store.write(_delete_alert, actor, alert_id, service.store.clock)
 
 
@@ -101,7 +101,10 @@ def _lock_alert(connection: Connection, actor: Actor, alert_id: str) -> Alert:
 
 
 def _is_visible(actor: Actor, alert: Alert) -> bool:
-    """Whether all accounts of an alert are in the scope of the actor's credential; others are 404 for the actor."""
+    """Whether all accounts of an alert are in the scope of the actor's credential.
+
+    The actor gets 404 for other alerts.
+    """
     return actor.can_reach_scope(alert.scope.accounts)
 
 
@@ -109,7 +112,7 @@ def _is_visible(actor: Actor, alert: Alert) -> bool:
 
 
 def make_alert(body: NewAlert, workspace_id: str) -> Alert:
-    """Make the record of an alert that is not saved yet."""
+    """Make the record of a new alert."""
     scope = body.scope
     return Alert(
         id=UNSAVED,
@@ -180,7 +183,7 @@ def _alert_to_json(
 
 
 def _find_issues(connection: Connection, actor: Actor, alert: Alert) -> list[Issue]:
-    """Find the parts of an alert that could never tell anything."""
+    """Find the parts of an alert that could never be evaluated."""
     accounts = {account.id: account for account in connections.list_accounts(connection, actor)}
     issues = find_network_issues(alert.scope.networks)
     message = "must be the id of an account of this workspace."

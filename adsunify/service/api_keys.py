@@ -19,7 +19,7 @@ from adsunify.values.exact_json import Json
 
 KEY_PATTERN = re.compile(r"adu_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})")
 AGENT_ROLE = "ads_mcp"
-"""The role of every agent's access token, as docs/spec.md, "Authentication" names it."""
+"""The role of every agent's access token, as docs/spec.md, "Authentication", names it."""
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -108,8 +108,8 @@ async def create_scoped_key(
 ) -> Json:
     """Create an API key that reaches only some networks or accounts. Only this response shows its secret.
 
-    What lies outside the scope is 404 for the key. A scope cannot be changed. The key expires no later than the key
-    that authorizes the call, and its scope lies within that key's scope: a member that is left out is taken from there.
+    The key gets 404 for everything outside its scope. A scope cannot be changed. The key expires no later than the key
+    that authorizes the call, and its scope lies within that key's scope: a member that is left out is copied from it.
     Raises NotFound where the authorizing key does not reach one of the accounts.
     """
     bound = actor.scope or CredentialScope()
@@ -175,7 +175,7 @@ async def _create_key(
 
 
 async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
-    """Revoke a key that you own, at once and whatever your role. Other keys are unaffected.
+    """Revoke a key that you own, at once. Every role may do this. Other keys are unaffected.
 
     A read-only key can revoke only itself, and a key with a scope only keys within its scope. Raises NotFound,
     Forbidden.

@@ -12,7 +12,7 @@ from adsunify.values.money import group_digits
 from .core import Service
 
 UNUSUAL_FACTOR = 10
-"""A budget above so many times the largest one of its account gets a warning."""
+"""A budget gets a warning if it is more than this many times the largest one of its account."""
 
 
 async def with_size_warning(service: Service, account_id: str, plan: Plan) -> Plan:
@@ -33,7 +33,7 @@ async def with_size_warning(service: Service, account_id: str, plan: Plan) -> Pl
 
 
 def list_new_budgets(exposure: Exposure) -> list[int]:
-    """Return the budgets that a plan raises or sets up, in micro-units."""
+    """Return the budgets that a plan raises or creates, in micro-units."""
     raised = [
         change.after
         for change in exposure.budgets

@@ -84,7 +84,7 @@ async def _prepare_mutations(
 
 
 def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
-    """Refuse fields that a bulk edit does not change; it changes money and numbers.
+    """Yield an issue for each field that is not money or a number: a bulk edit does not change it.
 
     For a native name of an amount the issue names the unified field, as in a single edit.
     """
@@ -95,7 +95,7 @@ def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
         if name in accepted:
             continue
         issue = unknown_field_issue(network, mutation.kind, name, "field")
-        if issue.code == "not_supported":  # a single edit accepts more fields
+        if issue.code == "not_supported":  # a single edit accepts it
             message = f"{network.title} takes these for a {mutation.kind}: {', '.join(accepted) or 'none'}."
             issue = Issue("field", "not_supported", message)
         yield issue

@@ -83,7 +83,9 @@ async def plan_activation(
 def _plan_activation(
     session: NetworkSession, source: preparation.ActivationSource, reader: ExposureReader
 ) -> Flow[Plan]:
-    """Plan an activation. Its exposure is that of the campaign, whose budget all its entities spend.
+    """Plan an activation.
+
+    Its exposure is the exposure of the campaign, because all entities spend the campaign's budget.
 
     Raises InvalidInput ``deleted`` if the network shows that the campaign is deleted, or archived for good.
     """

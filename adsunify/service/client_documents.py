@@ -1,8 +1,8 @@
-"""Clients whose id is the address of a document that describes them.
+"""OAuth clients whose id is the address of a document that describes them.
 
 Sources: draft-ietf-oauth-client-id-metadata-document-00; MCP 2026-07-28, Client Registration, "Client ID Metadata
 Documents". The document is fetched through the guard of :mod:`adsunify.http.safe_fetch`, only for a person who is
-signed in, without following a redirect, and kept in the memory of the process for a bounded time.
+signed in, without following a redirect, and cached in the memory of the process for a bounded time.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ MAX_DOCUMENT_BYTES = 10 * 1024
 """The draft recommends a limit of at least 5 kB (section 6.6)."""
 TIMEOUT_SECONDS = 10.0
 MIN_KEPT_MILLISECONDS, MAX_KEPT_MILLISECONDS = 5 * 60 * 1000, 24 * 60 * 60 * 1000
-"""Bounds of the time that ``Cache-Control`` asks for (section 4.4). The minimum covers one consent."""
+"""The bounds of the caching time that ``Cache-Control`` sets (section 4.4). The minimum covers one consent."""
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9.+-]+\+)?json", re.ASCII)
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age=([0-9]{1,9})(?:$|[,\s])", re.ASCII)
 _SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
-"""Section 4.1: nobody can keep a secret in a public document."""
+"""Section 4.1: a public document cannot hold a secret."""
 
 
 def is_document_url(client_id: str) -> bool:
@@ -114,7 +114,7 @@ def _parse_document(content: bytes) -> Mapping[str, Json]:
 
 
 def _read_lifetime(headers: Mapping[str, str]) -> int:
-    """The milliseconds for which a document is kept, from its ``Cache-Control`` and within our bounds."""
+    """Return for how many milliseconds a document is cached: ``Cache-Control``, within our bounds."""
     max_age = _MAX_AGE.search(headers.get("cache-control", "").lower())
     milliseconds = 0 if max_age is None else int(max_age[1]) * 1000
     return min(max(milliseconds, MIN_KEPT_MILLISECONDS), MAX_KEPT_MILLISECONDS)

@@ -1,4 +1,4 @@
-"""What a client of the authorization server says about itself: its name and its redirect addresses.
+"""The metadata that a client of the authorization server registers: its name and its redirect addresses.
 
 Sources: RFC 7591 (metadata), 8252 (loopback), 6749 section 5.2 (errors).
 """
@@ -54,7 +54,7 @@ class OAuthError(AdsunifyError):
 
 
 def read_client_metadata(metadata: Mapping[str, Json]) -> tuple[str, list[str]]:
-    """Return the name and the redirect addresses of a public client. Raises OAuthError for what is not allowed."""
+    """Return the name and the redirect addresses of a public client. Raises OAuthError for invalid metadata."""
     redirects = metadata.get("redirect_uris")
     if not isinstance(redirects, list) or not 1 <= len(redirects) <= MAX_REDIRECTS:
         raise OAuthError("invalid_redirect_uri", f"redirect_uris must be a list of 1 to {MAX_REDIRECTS} addresses.")
@@ -110,7 +110,7 @@ def is_loopback(url: str) -> bool:
 
 
 def is_registered_redirect(redirects: Sequence[str], address: str) -> bool:
-    """Whether an address is registered exactly so; on loopback any port matches (RFC 8252 section 7.3)."""
+    """Whether an address equals a registered one; on loopback any port matches (RFC 8252 section 7.3)."""
     if address in redirects:
         return True
     return (

@@ -41,7 +41,7 @@ LINK_MILLISECONDS = 10 * 60 * 1000
 
 @frozen
 class ConsentInvitation:
-    """What a link does: it connects accounts of a network to the workspace of this name."""
+    """The purpose of a consent link: it connects accounts of a network to the workspace of this name."""
 
     workspace: str
     network: str
@@ -96,7 +96,7 @@ def _read_consent_invitation(connection: Connection, token: str, clock: Clock) -
 
 
 async def start_consent(service: Service, token: str) -> RedirectToConsent:
-    """Use a link up, and return the address of the network's consent page.
+    """Use up a link, and return the address of the network's consent page.
 
     Raises NotFound for a link that is used or expired, Forbidden where its maker is no longer an admin, and
     ProviderError where the network does not begin a consent; then the link is used up too.
@@ -186,7 +186,7 @@ async def finish_consent(service: Service, network: str, answer: Mapping[str, st
 
 
 def _use_state(connection: Connection, network: str, state_hash: str, cookie_hash: str, clock: Clock) -> ConsentRecord:
-    """Use up the state of a callback. A callback of another browser leaves it to the browser that began."""
+    """Use up the state of a callback. A callback from another browser does not use it up."""
     state = consents.find_token(connection, "state", state_hash, clock)
     is_own = state is not None and state.network == network and state.data["cookie"] == cookie_hash
     used = consents.use_token(connection, "state", state_hash, clock) if is_own else None

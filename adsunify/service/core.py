@@ -58,7 +58,7 @@ class ServiceSettings:
     ``base_url``: without a path. ``apps``: the deployment's OAuth client at each network. ``lease``: milliseconds.
     ``webhook_dev_targets``: addresses that may be webhook destinations although they are not public https. ``proxies``:
     how many of the deployment's proxies forward requests to the server. ``processes``: how many server processes share
-    the limits, of which ``rate_limits`` is the share of this one.
+    the limits. ``rate_limits``: the share of this process.
     ``insights_sync_hours``: how often a worker syncs daily figures; 0 is never. ``insights_retention_days``: how long
     replaced versions of daily figures are kept; 0 is for ever.
     ``maintenance_hours``: how often a worker deletes what its retention allows; 0 is never. ``retention_days``: the
@@ -94,11 +94,11 @@ def _ignore_kill_point(point: KillPoint) -> None:
 class Service:
     """An open service.
 
-    ``shielded_tasks``: tasks that run to their end. ``is_stopping``: executions hand back after the step in flight.
-    ``change_set_calls``: what the members of change sets expose and plan, by the ids of the change sets.
-    ``workspace_rules``: the guardrails of workspaces as they were read last; ``rule_checks`` compares their version.
-    ``client_documents``: the documents of OAuth clients that were read last.
-    ``resolve_host``: finds the addresses behind a host from outside, such as that of a webhook destination.
+    ``shielded_tasks``: tasks that run to their end. ``is_stopping``: executions stop after the step in flight.
+    ``change_set_calls``: the exposure and the planned budgets of the members of change sets, by change set id.
+    ``workspace_rules``: cached guardrails of workspaces; ``rule_checks`` compares their version.
+    ``client_documents``: cached documents of OAuth clients.
+    ``resolve_host``: finds the IP addresses of a host that a user named, such as the host of a webhook destination.
     ``tracer``: makes spans.
     """
 
@@ -126,7 +126,7 @@ class Service:
         return RateLimiter(self.settings.rate_limits, self.counters, self.store.clock.wall)
 
     def get_oauth_client(self, network: str) -> OAuthClient:
-        """Return the OAuth client at a network. Raises InvalidInput where a needed one is not configured."""
+        """Return the OAuth client at a network. Raises InvalidInput if the network needs one and none is configured."""
         if get_adapter(network).network.login.kind == "credentials":
             return NO_OAUTH_CLIENT
         app = self.settings.apps.get(network)
@@ -157,7 +157,7 @@ class Service:
         check: Callable[[], None] | None = None,
         pool: PoolTransport | None = None,
     ) -> Response:
-        """Send a request to a network, as :meth:`HttpTransport.send`, and count how it ended."""
+        """Send a request to a network, as :meth:`HttpTransport.send`, and count its outcome."""
         requests = self.counters.network_requests
         with self.tracer.start_span(f"{network.code} {request.kind}", "client") as span:
             if span.is_recording:
@@ -199,14 +199,14 @@ class Service:
             await asyncio.wait((*self.shielded_tasks, *self.background_tasks))
         used = self.key_usage.take_uses(self.store.clock.wall())
         if used is not None:
-            with suppress(StoreError):  # when a key was used last is no reason to stay open
+            with suppress(StoreError):  # a failure to save this time must not keep the service open
                 await self.store.write(save_last_used, used)
         await self.store.close()
         await self.tracer.close()
 
 
 def _describe_request(span: Span, network: Network, request: Request) -> None:
-    """Set the attributes of a request to a network. Paths and queries may hold what people wrote, so they are not."""
+    """Set the attributes of a request to a network. Paths and queries are left out: they may contain user data."""
     span.set_attributes(
         {
             "adsunify.network": network.code,
@@ -234,7 +234,7 @@ def _describe_response(span: Span, response: Response) -> None:
 class UseCaseResult:
     """The result of a use case that returns more than data.
 
-    ``is_page``: whether the data is a page. If it is None, lists of paged endpoints are.
+    ``is_page``: whether the data is a page. None means that the data is a page if it is the list of a paged endpoint.
     """
 
     data: Json
@@ -243,7 +243,7 @@ class UseCaseResult:
     is_page: bool | None = None
 
 
-@lru_cache(4096)  # clients that poll operations ask for the same times
+@lru_cache(4096)  # clients that poll operations cause the same times to be formatted again
 def format_timestamp(milliseconds: int) -> str:
     """Format milliseconds since 1970 as an instant of the API: UTC with milliseconds."""
     return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"

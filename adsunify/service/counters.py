@@ -17,7 +17,7 @@ DeliveryOutcome = Literal["delivered", "retried", "failed"]
 LimitName = Literal["reads", "writes", "failures", "registrations"]
 """The limit that refused a request."""
 JobName = Literal["webhooks", "ledger", "launches", "figures", "alerts", "retention"]
-"""A job of a process beside requests (:mod:`.jobs`). A server has the first three, a worker all of them."""
+"""A job that runs beside requests (:mod:`.jobs`). A server runs the first three, a worker runs all."""
 
 
 @define(eq=False)

@@ -32,7 +32,7 @@ def page_slice(
     """Return the rows of our page and the position of the next page.
 
     A page of the network may be larger than ours. ``rows`` and ``following`` are the rows and the next cursor of the
-    network's page to which ``position`` leads.
+    network's page that contains ``position``.
     """
     end = position.rows_shown + limit
     if end < len(rows):

@@ -46,8 +46,9 @@ from .reporting.overview import read_overview
 from .rule_checks import raise_if_credential_is_frozen
 
 UseCase = Callable[..., Awaitable[Any]]
-"""Takes the service, the actor, and as keyword arguments (snake case) the path parameters and the members of query and
-body; also ``kind`` where the endpoint has one, and ``idempotency`` where the endpoint takes an idempotency key.
+"""Takes the service, the actor and keyword arguments (snake case): path parameters and members of query and body.
+
+It also takes ``kind`` if the endpoint has one, and ``idempotency`` if the endpoint takes an idempotency key.
 """
 
 
@@ -177,7 +178,7 @@ async def _restrict_frozen_actor(service: Service, actor: Actor, endpoint: Endpo
     """Return the actor with the authority that remains if a guardrail has frozen its credential: reading.
 
     Raises Forbidden ``credential_frozen`` where the endpoint needs more. The refusal of an execution shows the
-    operation, of which earlier calls may have written a part.
+    operation, because earlier calls may have written a part of it.
     """
     if endpoint.method == "GET" or endpoint.allows_frozen:
         return actor

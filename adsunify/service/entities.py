@@ -90,7 +90,7 @@ async def list_entities(
     position = cursors.decode_cursor(service.ring, account_id, query_key, cursor)
     query = ListQuery(limit, position.native_cursor, parent_id, status, search)
     parent_kind = get_level(session.adapter.network, kind).parent_kind
-    if parent_id is not None and parent_kind and cursor is None:  # a cursor shows that the parent was checked before
+    if parent_id is not None and parent_kind and cursor is None:  # an earlier page has checked the parent
         await session.run_flow(_read_entity(session, parent_kind, parent_id))
     page = await session.run_flow(session.adapter.reads.list_entities(session.native_account, kind, query))
     rows, following = cursors.page_slice(page.entities, page.cursor, position, limit)
@@ -218,7 +218,7 @@ def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -
 def _with_status_before(plan: Plan, level: Level, entity: ParsedEntity, status: str) -> Plan:
     """Add the status before to a plan whose adapter does not show it, so that it can be reviewed and undone.
 
-    A status that cannot be set, such as that of a draft, is the network's own.
+    A status that cannot be set, such as the status of a draft, is a native one.
     """
     native_status = level.writable_statuses.get(entity.status or "", entity.native_status)
     before = entity.status if native_status == entity.native_status else entity.native_status

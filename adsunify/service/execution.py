@@ -61,7 +61,7 @@ RENEW_SECONDS = 10.0
 MAX_CONCURRENT_EXECUTIONS = 50
 """The maximum number of executions of a workspace at a time: one whole batch.
 
-Further ones wait before they are claimed. Thousands at the same time would delay other callers and not finish sooner.
+Further executions wait before their claim. Thousands at the same time would delay other callers and not finish sooner.
 """
 EVALUATION_REFUSALS = ("rules_changed", "frozen")
 """The refusals of a claim after which the operation is evaluated again."""
@@ -102,7 +102,7 @@ async def run_execution(
 ) -> ExecutionResult:
     """Execute what remains of an operation, within the limits of one call, and return how it ended.
 
-    ``allows_stale``: the values that the plan rests on were not compared, so an exposure that counts them is unknown.
+    ``allows_stale``: the values that the plan depends on were not compared, so an exposure that counts them is unknown.
 
     Raises NotFound; StoreError where the database failed (then the outcome is not known: read the operation);
     GuardrailRefused and Forbidden where guardrails refuse the execution, before anything is sent.
@@ -130,7 +130,7 @@ async def _run_counted(service: Service, actor: Actor, operation_id: str, allows
                     text = "The guardrails of the workspace keep changing. Call again."
                     raise Conflict(text, code="guardrail_changed")
                 outcome = _execution_outcome(result)
-            except (Conflict, Forbidden):  # by guardrails
+            except (Conflict, Forbidden):  # raised by guardrails
                 outcome = "refused"
                 raise
             finally:
@@ -206,8 +206,8 @@ class _Lease:
     """The claim of one execution: the fence that every commit carries, and the end of the lease.
 
     ``expires_at``: the end of the review time; ``lease_until``: the end of the lease; both in milliseconds.
-    ``binding``: what the claim binds; ``breach``: the window that had no room for it. ``read_facts``: the statuses that
-    a receipt shows, and what it says was created.
+    ``binding``: the spend that the claim binds; ``breach``: the window that had no room for it. ``read_facts``: reads
+    the statuses and the created ids from a receipt.
     """
 
     def __init__(
@@ -250,7 +250,7 @@ class _Lease:
         now = self.service.store.clock.now()
         if (
             not 0 < self.lease_until - now <= self.service.settings.lease
-        ):  # longer than a lease: the clock was corrected
+        ):  # more than a whole lease remains if the clock was corrected
             raise RequestNotSent("The lease of this execution ended before the request could go out.")
         if now >= self.expires_at:
             raise RequestNotSent("The review time ended before the request could go out.")
@@ -270,7 +270,7 @@ def _read_receipt_facts(
 ) -> tuple[Sequence[ObservedStatus], Sequence[CreatedId]]:
     """Return the statuses and the created ids that a receipt shows.
 
-    If the response cannot be read there are no statuses, so that the receipt itself is stored in any case.
+    There are no statuses if the response cannot be read: the receipt must be stored in any case.
     """
     step = plan.steps[receipt.step_index]
     created = find_created_ids(network, step, receipt)

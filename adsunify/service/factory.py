@@ -102,7 +102,7 @@ async def open_service(
         store = await open_private_store(
             database, clock=clock, allow_unsafe_durability=allow_unsafe_durability, timeouts=timeouts
         )
-        # a database that cannot be opened leaves no key file behind
+        # after the database is open, so that a failure to open it creates no key file
         ring, is_new = (
             load_or_create_key_file(file)
             if file is not None
@@ -126,10 +126,10 @@ async def open_private_store(
     run_contracting: bool = False,
     timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS,
 ) -> Store:
-    """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
+    """Open and migrate the store, as :func:`open_store`; only its owner can read a new SQLite file."""
     parts = split_database_url(database)
     if parts.scheme == "sqlite" and not parts.netloc and parts.path not in ("", "/", "/:memory:"):
-        # SQLite would make the file readable for everybody; where it cannot be made, opening it raises the reason
+        # SQLite would create a file that everybody can read; if creating it fails here, opening it raises the reason
         with suppress(OSError):
             os.close(os.open(unquote(parts.path[1:]), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     return await open_store(
@@ -192,7 +192,7 @@ def read_oauth_clients(environment: Mapping[str, str], sandbox: bool) -> dict[st
 
 
 def find_ring_file(database: str, environment: Mapping[str, str]) -> Path | None:
-    """Return the path of the key file; None where the environment holds the ring, which is checked here."""
+    """Return the path of the key file; None if the environment holds the ring. The ring is checked here."""
     ring = environment.get(SECRET_KEYS_VARIABLE)
     if ring:
         parse_key_ring(ring)

@@ -1,6 +1,6 @@
 """Consent while guardrails have frozen a client of the same person.
 
-A freeze binds the client and its user. An agent that registers again is a new client, which no freeze binds. So while a
+A freeze applies to a client and its user. An agent that registers again is a new client without a freeze. So while a
 person has a frozen client in a workspace, only a person with the role admin allows another client there.
 """
 
@@ -89,7 +89,7 @@ def _find_notice(connection: Connection, client_id: str, member: MembershipRecor
 
 
 def _list_frozen_clients(connection: Connection, member: MembershipRecord) -> list[ClientRecord]:
-    """Return the frozen clients of a member. Retention keeps the grant of a frozen client, and with it the client."""
+    """Return the frozen clients of a member. Retention does not delete a frozen client or its grant."""
     credentials = (freeze.credential for freeze in guardrails.list_frozen(connection, member.workspace_id))
     parts = (credential.rpartition(":") for credential in credentials)
     clients = (

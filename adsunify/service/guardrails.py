@@ -66,7 +66,7 @@ def _create_guardrail(connection: Connection, actor: Actor, body: NewGuardrail, 
 async def update_guardrail(service: Service, actor: Actor, *, guardrail_id: str, changes: Mapping[str, Json]) -> Json:
     """Change a guardrail. Members that are given replace the present ones; null removes a limit.
 
-    What the window counts stays, unless the currency changes: then the window begins empty.
+    The window keeps its counts, unless the currency changes: then it begins empty.
 
     A request that changes the guardrail at the same time gets 409 ``guardrail_changed``.
     """
@@ -82,13 +82,13 @@ def _update_guardrail(
     present = {name: value for name, value in guardrail_to_json(before).items() if name not in ("id", "version")}
     body = parse_model(NewGuardrail, {**present, **changes})
     after = evolve(make_guardrail(body, actor.workspace_id), id=before.id, version=before.version)
-    if "scope" in changes:  # what the present scope names may have been removed since
+    if "scope" in changes:  # an unchanged scope may name accounts that were removed later
         raise_if_issues(_find_scope_issues(connection, actor, after))
     return guardrails.update_guardrail(connection, actor, after, clock)
 
 
 async def delete_guardrail(service: Service, actor: Actor, *, guardrail_id: str) -> Json:
-    """Delete a guardrail with what its window counts. Credentials that it has frozen stay frozen."""
+    """Delete a guardrail and the counts of its window. Credentials that it has frozen stay frozen."""
     return guardrail_to_json(await service.store.write(_delete_guardrail, actor, guardrail_id, service.store.clock))
 
 
@@ -100,7 +100,7 @@ def _delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str, c
 async def read_usage(service: Service, actor: Actor, *, guardrail_id: str) -> Json:
     """Return how full the window of a guardrail is, and the latest operations in it, newest first.
 
-    An operation whose outcome is not known, or of which a step was applied, stays in the window.
+    An operation stays in the window if its outcome is not known or a step of it was applied.
     """
     return await service.store.read(_read_usage, actor, guardrail_id, service.store.clock)
 
@@ -116,7 +116,7 @@ async def list_freezes(service: Service, actor: Actor) -> list[Json]:
 
 
 def _list_freezes(connection: Connection, actor: Actor) -> list[FrozenCredential]:
-    """Return the freezes by visible rules. The freezes by rules that were deleted show without a scope only."""
+    """Return the freezes by visible rules. Freezes by deleted rules are visible only to credentials without a scope."""
     visible = {
         rule.id for rule in guardrails.list_guardrails(connection, actor.workspace_id) if is_rule_visible(actor, rule)
     }
@@ -133,7 +133,7 @@ async def lift_freeze(service: Service, actor: Actor, *, credential: str) -> Jso
 
 
 def _lift_freeze(connection: Connection, actor: Actor, credential: str, clock: Clock) -> FrozenCredential:
-    """Lift a freeze. No credential lifts its own, whatever the door checks."""
+    """Lift a freeze. No credential lifts its own freeze, even if the endpoint allows the call."""
     freeze = next((frozen for frozen in _list_freezes(connection, actor) if frozen.credential == credential), None)
     if freeze is None:
         raise NotFound("This credential is not frozen.")
@@ -270,7 +270,7 @@ def _freeze_to_json(freeze: FrozenCredential) -> dict[str, Json]:
 
 
 def _find_scope_issues(connection: Connection, actor: Actor, rule: Guardrail) -> list[Issue]:
-    """Find the parts of a scope that match nothing: such a rule protects nothing."""
+    """Find the parts of a scope that match nothing, because a rule with this scope would protect nothing."""
     scope = rule.scope
     issues = find_network_issues(scope.networks)
     accounts = {account.id for account in connections.list_accounts(connection, actor)}

@@ -1,4 +1,4 @@
-"""Runs the jobs of a process: what works beside requests until the process ends, such as the delivery of webhooks."""
+"""Runs the jobs of a process: the work beside requests until the process ends, such as the delivery of webhooks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .core import Service
 from .counters import JobName
 
 RESTART_SECONDS = 30.0
-"""The pause before a job that a defect has ended begins again."""
+"""The pause before a job is started again after a defect ended it."""
 LOOK_SECONDS = 1.0
-"""The wait between two looks, during this pause, whether the process ends."""
+"""The wait between two checks, during this pause, whether the process ends."""
 _LOGGER = logging.getLogger("adsunify.worker")
 
 
@@ -28,7 +28,7 @@ async def keep_running(service: Service, name: JobName, run: Callable[[], Corout
         try:
             await asyncio.wait((task,))
         finally:
-            task.cancel()  # nothing happens where it has ended
+            task.cancel()  # nothing happens if the job has ended
             await asyncio.wait((task,))
         defect = None if task.cancelled() else task.exception()
         if defect is None:

@@ -1,7 +1,7 @@
 """Key rotation: encrypts every stored secret again, with the newest key of the ring.
 
-A rotation can be stopped and started again at any time. It skips secrets under the newest key, and replaces a
-ciphertext only where it is still the one that was decrypted. Servers hold both keys and go on serving.
+A rotation can be stopped and started again at any time. It skips secrets under the newest key. It replaces a ciphertext
+only if it has not changed since it was decrypted. Servers hold both keys and go on serving.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ async def rotate_keys(
     unreadable: set[str] = set()
     report_progress(0, total)
     again = True
-    while again:  # until a pass finds nothing: processes with the old ring may have written in the meantime
+    while again:  # until a pass finds nothing, because processes with the old ring may write during a pass
         again, after = False, None
         while page := await store.read(encrypted_secrets.list_not_encrypted_with, ring.newest_prefix, after, batch):
             fresh = _reencrypt_page(ring, page, unreadable)

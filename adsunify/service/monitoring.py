@@ -13,7 +13,7 @@ __all__ = ["MAX_COUNTED", "Gauges", "SchemaState", "count_pending_writes", "read
 
 
 async def read_gauges(service: Service) -> Gauges:
-    """Return how much work waits in the database, over all workspaces. Raises StoreError."""
+    """Return how much work is pending in the database, over all workspaces. Raises StoreError."""
     return await service.store.read(_read_gauges, service.store.clock.now())
 
 

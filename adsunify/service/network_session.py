@@ -100,9 +100,9 @@ class NetworkSession:
                     raise
 
     async def make_child_reader(self, created_earlier: Iterable[Creation] = ()) -> ChildReader:
-        """Make the reader of entities below an entity, which misses nothing that adsunify created lately.
+        """Make the reader of entities below an entity, which also finds what adsunify created lately.
 
-        ``created_earlier`` has what one chain of operations created earlier, which is looked for as well.
+        ``created_earlier``: entities that one chain of operations created earlier; the reader finds them as well.
         """
         network, store = self.adapter.network, self.service.store
         since = store.clock.now() - 1000 * max(level.visibility_seconds for level in network.levels)
@@ -139,7 +139,7 @@ class NetworkSession:
         """Send a write of an execution once, and return its response or error. ``check``: as in HttpTransport.send."""
         try:
             signed = (await self._make_signer())(request)
-        except AdsunifyError as problem:  # no key or no OAuth client: nothing was sent
+        except AdsunifyError as problem:  # no key or no OAuth client, so nothing was sent
             return RequestNotSent(problem.message)
         return await _send_or_failure(self.service.send(self.adapter.network, signed, check=check))
 
@@ -153,7 +153,7 @@ class NetworkSession:
     async def renew_token(self, again: bool) -> bool:
         """Renew the token after a refused write. Returns False if a person must connect the account again.
 
-        ``again`` means that the refused token was already a renewed one; then one cheap read shows whether the network
+        ``again`` means that the refused token was already renewed once; then one cheap read shows whether the network
         accepts it. No AdsunifyError is raised: if the network cannot be reached, the next execution fails before it
         writes.
         """
@@ -231,9 +231,9 @@ class NetworkSession:
             while not await store.write(connections.begin_refresh, connection_id, store.clock):
                 if await self._take_newer_credentials(used):
                     return
-                await asyncio.sleep(0.1)  # another process refreshes
+                await asyncio.sleep(0.1)  # another process is refreshing
             try:
-                if await self._take_newer_credentials(used):  # another process has just refreshed
+                if await self._take_newer_credentials(used):  # another task or process has just refreshed
                     await store.write(connections.abandon_refresh, connection_id)
                 else:
                     await self._refresh_credentials(used)
@@ -260,7 +260,7 @@ class NetworkSession:
             return await self.service.send(network, request, REFRESH_SECONDS)
 
         fresh = await run_flow_async(self.adapter.credential_flows.refresh_credentials(app, current, now), send)
-        if fresh == current and (refusal := await self._probe_token()) is not None:  # the network issues no new token
+        if fresh == current and (refusal := await self._probe_token()) is not None:  # the network issued no new token
             raise TokenRefused(f"{network.title} {NOT_RENEWED_MESSAGE}", native=refusal.native)
         connection_id = self.account.connection_id
         text = encrypt_credentials(self.service, self.account.workspace_id, connection_id, fresh)

@@ -61,7 +61,7 @@ class TokenPair:
 
 @frozen
 class AuthorizationRequest:
-    """A valid request for consent. ``wants_write``: the client asks for write access as well."""
+    """A valid request for consent. ``wants_write``: whether the client requests write access as well."""
 
     client: ClientRecord
     redirect_uri: str
@@ -275,7 +275,7 @@ async def _redeem_token(
     if form.get("resource", token_resource(service)) != token_resource(service):
         raise OAuthError("invalid_target", f"Tokens are for {token_resource(service)}.")
     pair = await service.store.write(_exchange_token, service.ring, dict(form), token, kind, service.store.clock)
-    if pair is None:  # the transaction is committed: it ends the grant of a code that was used twice
+    if pair is None:  # only after the commit, because the transaction ends the grant of a code that was used twice
         raise OAuthError("invalid_grant", "The code or refresh token is not valid for this client, or no longer.")
     return {
         "access_token": pair.access_token,
@@ -306,7 +306,7 @@ def _exchange_token(
         return None
     now = clock.wall()
     if agents.use_token(connection, hash_token(token), now):
-        if not record.is_valid(now) or not _is_possession_proven(record, form):  # the record from before this use
+        if not record.is_valid(now) or not _is_possession_proven(record, form):  # the record as it was before this use
             return None
         pair = next(_derive_token_pairs(ring, token, record.grant, now))
         agents.save_token(
@@ -316,7 +316,7 @@ def _exchange_token(
             connection, record.grant.id, "refresh", hash_token(pair.refresh_token), GRANT_MILLISECONDS, clock
         )
         return pair
-    used = agents.find_token(hash_token(token)).run(connection)  # the record of the first use
+    used = agents.find_token(hash_token(token)).run(connection)  # the record with the time of the first use
     if (
         kind == "refresh"
         and used is not None

@@ -73,12 +73,12 @@ async def execute_operation(
     written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace or a guardrail requires
     approval, only a person who is signed in can execute the operation, at ``reviewUrl``; other calls get 403
     ``approval_required``. Guardrails are checked again: 403 ``guardrail_exceeded`` says what would fit. Where a value
-    that the plan rests on has changed at the network, 400 ``plan_stale`` lists it. ``allowStale`` compares nothing.
+    that the plan depends on has changed at the network, 400 ``plan_stale`` lists it. ``allowStale`` compares nothing.
     """
     try:
         return await _execute_operation(service, actor, operation_id, allow_stale)
     except StoreError as failure:
-        failure.outcome = "unknown"  # this or an earlier call may have sent a write: the operation must be read
+        failure.outcome = "unknown"  # a call may have sent a write, so the caller must read the operation
         raise
 
 
@@ -107,7 +107,7 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str, 
             raise attach_operation(
                 token_error, await get_operation(service, actor, operation_id=operation_id)
             ) from problem
-        except AdsunifyError as problem:  # no credentials, no OAuth client, a stale plan, or a guardrail
+        except AdsunifyError as problem:  # no credentials, no OAuth client, a stale plan, or a refusal by a guardrail
             operation = await get_operation(service, actor, operation_id=operation_id)
             has_advice = isinstance(problem, PlanStale | Forbidden)
             attach_operation(problem, operation, advise=not has_advice)
@@ -179,7 +179,7 @@ async def _access_lost_error(
 
 
 def _with_ending(record: OperationRecord, result: ExecutionResult) -> OperationRecord:
-    """Add the error of an execution that stopped before its claim. Nothing of such an execution is stored."""
+    """Add the error of an execution that stopped before its claim. The store has no trace of this execution."""
     if record.status != "prepared" or result.status != "prepared" or result.refusal is not None:
         return record
     wait = result.retry_after if record.retry_after is None else record.retry_after
@@ -212,7 +212,7 @@ async def _execute_one(service: Service, actor: Actor, operation_id: str, allow_
 
 
 async def cancel_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
-    """Cancel your prepared operation. Receipts of steps that were written stay."""
+    """Cancel your prepared operation. Receipts of applied steps stay."""
     try:
         await service.store.write(cancellation.cancel_operation, actor, operation_id, service.store.clock)
     except (Conflict, Forbidden, OperationError) as problem:
@@ -272,7 +272,7 @@ def _find_creators(connection: Connection, actor: Actor, clock: Clock, entity_id
 
 
 def _list_receipt_ids(attempt: StepAttempt) -> set[str]:
-    """Return the native ids in an attempt's receipt. Of an id that is a path, the last part is included as well."""
+    """Return the native ids in an attempt's receipt. If an id is a path, its last part is included as well."""
     outputs = {} if attempt.receipt is None else attempt.receipt.outputs
     ids = [id_ for value in outputs.values() for id_ in ([value] if isinstance(value, str) else value)]
     return {*ids, *(id_.rpartition("/")[2] for id_ in ids)}

@@ -44,13 +44,13 @@ class ActivationSource:
 
 @frozen
 class Resumption:
-    """The rest of an operation, planned.
+    """The plan of the remaining steps of an operation.
 
     Attributes:
         record: the last operation of the chain.
-        plan: the plan of the operation that carries on with it.
-        end: the chain as it was read.
-        found_entities: the entities that verdicts found.
+        plan: the plan of the operation that resumes it.
+        end: the end of the chain as it was read.
+        found_entities: the created entities that verdicts name.
     """
 
     record: OperationRecord
@@ -133,11 +133,11 @@ async def save_operations(
 async def save_resumption(
     service: Service, actor: Actor, resumption: Resumption, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Save the operation that carries on with another one.
+    """Save the operation that resumes another one.
 
     Raises:
         GuardrailRefused: guardrails refuse the plan.
-        Conflict: another operation carries on already, or a found entity belongs to another operation.
+        Conflict: another operation resumes it already, or a found entity belongs to another operation.
         ChainMoved: the chain was changed after it was read.
     """
     record = resumption.record
@@ -161,7 +161,7 @@ def _prepare_operations(
     """Store the operations, and the budgets that were read for their plans."""
     prepared = operations.prepare_operations(connection, actor, drafts, clock, idempotency)
     if not prepared.is_replay:
-        read = [budget for draft in drafts for budget in list_read_budgets(draft.plan.exposure)]  # all of one account
+        read = [budget for draft in drafts for budget in list_read_budgets(draft.plan.exposure)]  # of one account
         guardrails.record_budgets(connection, drafts[0].account_id, read, clock.now())
     return prepared
 
@@ -192,8 +192,8 @@ async def read_activation_source(
 ) -> ActivationSource:
     """Return the source of an activation. Raises InvalidInput ``source_not_activatable`` for other operations.
 
-    An operation that was resumed leads to the last one of its chain. An operation whose outcome was unknown can be
-    activated if receipts and verdicts say that all of its steps were applied.
+    For a resumed operation, the last operation of its chain is used. An operation whose outcome was unknown can be
+    activated if receipts and verdicts show that all of its steps were applied.
     """
     chain = await service.store.read(_find_activation_source, actor, operation_id, service.store.clock)
     if chain is None or not chain.record.unified or chain.record.account_id != account_id:

@@ -1,6 +1,6 @@
 """Rate limits: a bounded number of token buckets in the memory of each process.
 
-Several processes divide each limit, so that all of them together admit no more than it.
+Several processes divide each limit, so that all of them together stay within the limit.
 
 A credential has one bucket for reads and one for writes. Callers without a credential share the bucket of their IP
 address.
@@ -67,13 +67,13 @@ class TokenBuckets:
     window: int
     max_keys: int = MAX_BUCKETS
     _full_at: dict[str, int] = field(factory=dict)
-    """The unit is 1 / ``capacity`` of a millisecond, so that integers are exact."""
+    """The times at which buckets will be full, in 1 / ``capacity`` of a millisecond, so that integers are exact."""
 
     def take(self, key: str, now: int) -> BucketState | int:
         """Take a token and return the state of the bucket, or return the milliseconds until it has a token."""
         at = now * self.capacity
         full_before = self._full_at.pop(key, at)
-        if full_before > at + self.window * self.capacity:  # taken while the clock was ahead
+        if full_before > at + self.window * self.capacity:  # a token was taken while the clock was ahead
             full_before = at
         full_at = max(at, full_before) + self.window
         remaining = self.window * self.capacity - (full_at - at)

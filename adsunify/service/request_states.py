@@ -26,9 +26,9 @@ async def seal_request_state(service: Service, actor: Actor, request: str, state
 
     Args:
         service: the service.
-        actor: whose request it is.
+        actor: the actor that sent the request.
         request: the identity of the request.
-        state: what is needed when the request is sent again.
+        state: the data that the server needs when the request is sent again.
     """
     clock = service.store.clock
     token = make_token()

@@ -1,4 +1,4 @@
-"""Tells a database that it was restored from a backup."""
+"""Marks a database as restored from a backup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adsunify.values.exact_json import Json
 
 
 async def mark_restored(store: Store) -> dict[str, Json]:
-    """Mark what may have gone on after the backup (:func:`adsunify.store.restoring.mark_restored`).
+    """Mark the rows that may have changed after the backup (:func:`adsunify.store.restoring.mark_restored`).
 
     Returns:
         How many operations, change sets and sessions were marked, as the command line prints it.

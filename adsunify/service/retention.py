@@ -1,4 +1,4 @@
-"""Deletes what its retention allows, kind by kind, in small transactions beside running servers."""
+"""Deletes rows after their retention, kind by kind, in small transactions beside running servers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ _LOGGER = logging.getLogger("adsunify.worker")
 
 @frozen
 class MaintenanceResult:
-    """What one run did for one kind.
+    """The result of one run for one kind.
 
     Attributes:
         kind: the kind.
         days: its retention in days; 0 keeps everything.
-        count: how many rows were deleted, or how many operations lost a body; of a dry run, how many would.
+        count: how many rows were deleted, or how many operations lost a body; for a dry run, how many would be deleted
+        or lose a body.
     """
 
     kind: RetentionKind
@@ -104,7 +105,10 @@ async def _handle_page(
 
 
 def _read_remains(connection: Connection, ids: Sequence[str], clock: Clock) -> dict[str, PlanRemains]:
-    """Return what stays of the plans of operations. A plan that does not match its digest is left as it is."""
+    """Return the parts of the plans of operations that are not removed.
+
+    A plan that does not match its digest is left as it is.
+    """
     records = operations.list_operations_by_id(connection, ids, clock, has_plans=True)
     step_attempts = attempts.list_attempts_by_operation(connection, ids)
     remains = {}

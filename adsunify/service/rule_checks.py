@@ -101,7 +101,7 @@ async def check_plans(
     is_validation: bool = False,
     chain_id: str | None = None,
 ) -> list[Plan]:
-    """Check the plans of one call, and return them with warnings about what would stop their execution.
+    """Check the plans of one call, and return them with warnings about rules that would stop their execution.
 
     Args:
         service: the service.
@@ -110,7 +110,7 @@ async def check_plans(
         plans: the plans. For ``perOperation`` they count as one operation.
         call: all plans of the call, if it has plans for other accounts too.
         is_validation: nothing is prepared, so nothing is recorded.
-        chain_id: the chain that the plan continues. Windows that count it already have room for it.
+        chain_id: the chain that the plan continues. Windows that already count the chain are not checked.
 
     Raises:
         GuardrailRefused: rules refuse one of the plans.
@@ -160,7 +160,10 @@ def make_call_part(account_id: str, plan: Plan) -> CallPart:
 
 
 def _add_warnings(plan: Plan, needs_person: Sequence[Breach], full: Sequence[Breach]) -> Plan:
-    """Return the plan with warnings. They have ids of rules and no names: a reader of a plan may not read the rules."""
+    """Return the plan with warnings.
+
+    They contain the ids of rules and not the names, because a reader of the plan may have no access to the rules.
+    """
     warnings = [
         *plan.warnings,
         *(describe_approval(make_rule_breach(hide_rule_name(breach))) for breach in needs_person),
@@ -196,7 +199,10 @@ async def _find_full_windows(
     others: Sequence[CallPart],
     chain_id: str | None,
 ) -> list[Breach]:
-    """Find the windows that have no room for the operations of a call together. ``others``: those of other accounts."""
+    """Find the windows that have no room for the operations of a call together.
+
+    ``others``: the operations of other accounts.
+    """
     unbounded = [*dict.fromkeys(chain.from_iterable(evaluation.unbounded for evaluation in evaluations))]
     counting = set() if chain_id is None else await service.store.read(windows.list_counting_rules, chain_id)
     needed: dict[str, list[WindowUse]] = {}
@@ -329,7 +335,7 @@ def _record_lowered(
     """Record budgets that are about to be lowered, so that no earlier plan raises them by more than the rules allow.
 
     They are recorded before the write, so that no crash loses them; a refused write leaves a value that is too low for
-    24 hours. The new version of the rules makes executions evaluate again that have read the higher values.
+    24 hours. The new version of the rules causes executions that have read the higher values to evaluate again.
     """
     now = clock.now()
     lowest = guardrails.find_lowest_budgets(connection, account_id, lowered, now - LOOK_BACK)
@@ -344,7 +350,10 @@ def _get_lowest(lowest: Mapping[BudgetKey, int], change: BudgetChange) -> int:
 
 
 def make_window_refusal(actor: Actor, present: WorkspaceRules, window: WindowBreach) -> GuardrailRefused:
-    """Make the error of an execution for which a window had no room. The claim has recorded what follows from it."""
+    """Make the error of an execution for which a window had no room.
+
+    The claim has already recorded the breach and a freeze.
+    """
     rule = next(rule for rule in present.rules.guardrails if rule.id == window.rule_id)
     return make_refusal(_hide_rule_names(actor, [_make_window_breach(rule, window)]))
 
@@ -374,7 +383,10 @@ def _drop_none(facts: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _can_freeze(actor: Actor, breach: Breach) -> bool:
-    """Whether a breach freezes the actor's credential. People share the credential of their browsers' sessions."""
+    """Whether a breach freezes the actor's credential.
+
+    It never freezes a person, because all people share one credential.
+    """
     return breach.rule.on_breach == "freeze" and actor.kind in guardrails.FREEZABLE_ACTORS
 
 

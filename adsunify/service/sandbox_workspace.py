@@ -15,7 +15,7 @@ from .users import reset_password
 
 SANDBOX_WORKSPACE = "sandbox"
 SANDBOX_EMAIL = "admin@sandbox.example"
-"""Who signs in to the sandbox in a browser."""
+"""The e-mail address of the person who signs in to the sandbox in a browser."""
 
 
 async def create_sandbox_admin(service: Service) -> tuple[Actor, str]:

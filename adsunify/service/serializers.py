@@ -30,7 +30,7 @@ def scope_to_json(scope: CredentialScope | None) -> Json:
 
 
 def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:
-    """Return the plan as a reviewer reads it. Without an operation, its marks are made from the plan's digest."""
+    """Return the plan as a reviewer reads it. Without an operation, the marks are made from the plan's digest."""
     return _plan_view(plan.as_json, plan.digest, operation_id or plan.digest)
 
 
@@ -164,7 +164,7 @@ def _stored_plan_view(record: OperationRecord) -> dict[str, Json]:
 
 
 def make_plan_remains(record: OperationRecord, attempts: Sequence[StepAttempt]) -> PlanRemains:
-    """Return what stays of a plan when its body is removed.
+    """Return the part of a plan that is stored after its body is removed.
 
     Raises:
         ValueError: the stored plan does not match its digest.

@@ -334,8 +334,8 @@ async def accept_invitation(
     """Join the workspace and use the invitation up. Returns the token of a new session.
 
     ``password`` is the person's password. A person without one sets it here. It is not needed if ``visitor`` is the
-    invited person. A member keeps the current role. Raises NotFound, Forbidden, Unauthenticated, TooManySignInTries,
-    InvalidInput.
+    invited person. A person who is already a member keeps the current role. Raises NotFound, Forbidden,
+    Unauthenticated, TooManySignInTries, InvalidInput.
     """
     invitation = await read_invitation(service, token)
     matched_hash: str | None = None

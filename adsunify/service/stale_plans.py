@@ -1,4 +1,4 @@
-"""Compares the values that a plan rests on with those that the network has before the first write.
+"""Compares the values that a plan depends on with the network's present values, before the first write.
 
 An edit is planned again, from new reads, and both plans are compared. The values that the exposure counts (its guards)
 are read again as well.
@@ -46,7 +46,7 @@ UNREADABLE_ADVICE = (
     "allowStale, which compares nothing."
 )
 GONE = ("entity", "present", "not found")
-"""The member, the planned value and the present value of an entity that the network does not have any more."""
+"""The difference of an entity that does not exist any more: the member, the planned value and the present value."""
 MAX_SENTENCES = 5
 """How many differences the message of an error names."""
 MAX_VALUE_CHARACTERS = 200
@@ -55,7 +55,8 @@ MAX_VALUE_CHARACTERS = 200
 def must_plan_again(session: NetworkSession, kind: Kind, edit: Edit, plan: Plan) -> bool:
     """Whether an edit is planned again before its execution.
 
-    Pauses, and edits that only lower amounts to amounts that they name, are not: an emergency is not stopped.
+    Pauses are not planned again, and neither are edits that only lower amounts to fixed values, so that nothing delays
+    an emergency stop.
     """
     network = session.adapter.network
     changes = [change for step in plan.steps for change in step.changes]
@@ -65,10 +66,10 @@ def must_plan_again(session: NetworkSession, kind: Kind, edit: Edit, plan: Plan)
 
 
 async def require_planned_values(service: Service, actor: Actor, record: OperationRecord) -> None:
-    """Read the values again on which a plan rests, before its first write.
+    """Read the values that a plan depends on again, before its first write.
 
-    Plans that rest on none read nothing. Values that an earlier operation has changed are no part of a resumed plan.
-    Nothing is read for an account that is not active: the claim refuses it.
+    Nothing is read if the plan depends on no values, or if the account is not active: then the claim refuses the write.
+    A resumed plan does not contain values that an earlier operation of its chain has changed.
 
     Raises:
         PlanStale: a value differs from the plan. Nothing was written.
@@ -134,7 +135,7 @@ def _make_guard_difference(guard: Guard, current: str | int | None, exposure: Ex
 
 
 def _fetch_changed_edit(session: NetworkSession, plan: Plan) -> Flow[list[StaleValue]]:
-    """Plan the edit of a plan again, and return what differs. The present time is not compared with anything."""
+    """Plan the edit of a plan again, and return what differs. Values that are the present time are not compared."""
     if plan.edit is None:
         return []
     kind, entity_id = plan.edit["kind"], plan.edit["entityId"]

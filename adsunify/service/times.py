@@ -7,7 +7,10 @@ from adsunify.store.ahead import FutureColumn
 
 
 async def find_future_times(store: Store, repair: bool) -> tuple[int, list[FutureColumn]]:
-    """Return the machine's clock in milliseconds, and the columns with times ahead of it before a repair."""
+    """Return the machine's clock in milliseconds, and the columns that have times ahead of it.
+
+    With ``repair``, these times are repaired after the search.
+    """
     wall = store.clock.wall()
     columns = await store.read(ahead.find_future_columns, wall)
     if repair and columns:

@@ -1,4 +1,4 @@
-"""Random tokens: how they are made, and what is stored of them."""
+"""Random tokens: makes them, and hashes them for the store."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def make_request_id() -> str:
 
 
 def hash_token(token: str) -> str:
-    """Return what the store keeps of a token: its SHA-256 in hexadecimal digits."""
+    """Return the hash of a token for the store: its SHA-256 in hexadecimal digits."""
     return hashlib.sha256(token.encode("ascii", "replace")).hexdigest()

@@ -25,7 +25,7 @@ MEMORY_KIB, ITERATIONS, LANES = 19 * 1024, 2, 1
 """OWASP's recommended parameters for Argon2id (Password Storage Cheat Sheet)."""
 MIN_PASSWORD_LENGTH = 8
 LOCAL_NAME = "local"
-"""The credential, the user and the workspace of the library in a store that it opens itself."""
+"""The name of the credential, the user and the workspace of the library in a store that it opens itself."""
 
 
 def hash_password(password: str) -> str:
@@ -49,7 +49,7 @@ def is_password_correct(password: str, password_hash: str) -> bool:
 
 
 async def create_workspace(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
-    """Create a workspace with its first admin and a new API key. Only the result holds the secrets.
+    """Create a workspace with its first admin and a new API key. Only the result contains the secrets.
 
     ``password``: as for :func:`add_member`. Raises InvalidInput, also for a workspace that has members.
     """
@@ -59,7 +59,7 @@ async def create_workspace(store: Store, workspace: str, email: str, password: s
 
 
 async def add_member(store: Store, workspace: str, email: str, role: Role, password: str | None) -> dict[str, Json]:
-    """Add a person to an existing workspace, with a new API key. Only the result holds the secrets.
+    """Add a person to an existing workspace, with a new API key. Only the result contains the secrets.
 
     ``password`` None: a person without a password gets a new one; a person with a password keeps it, and the result's
     is None. Raises InvalidInput.
@@ -121,7 +121,7 @@ def _create_workspace(connection: Connection, name: str, clock: Clock) -> Worksp
     if not is_visible(name):
         raise invalid_input("workspace", "required", "needs a name with visible characters.")
     home = people.ensure_workspace(connection, name, clock)
-    if people.list_members(connection, home.id):  # of two concurrent calls the second sees the first's members
+    if people.list_members(connection, home.id):  # the second of two concurrent calls sees the first's members
         raise invalid_input("workspace", "taken", "already has members; `adsunify admin user` adds people to it.")
     return home
 
@@ -194,7 +194,7 @@ def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | 
 
 def _ensure_local_actor(connection: Connection, workspace: str | None, clock: Clock) -> Actor:
     """Create the missing workspace or admin, and return the actor."""
-    actor = _find_local_actor(connection, workspace)  # another process may have been faster
+    actor = _find_local_actor(connection, workspace)  # another process may have created them already
     if actor is not None:
         return actor
     if people.list_workspaces(connection):
@@ -256,7 +256,7 @@ def _reset_password(connection: Connection, workspace: str, email: str, password
 async def remove_member(store: Store, workspace: str, email: str, by: Author = LOCAL_AUTHOR) -> dict[str, Json]:
     """Remove a member from a workspace: sessions, grants and keys there end at once, for good.
 
-    Open invitations for the member's e-mail address are used up, so that none brings the member back.
+    Open invitations for the member's e-mail address are used up, so that the member cannot return through one.
 
     Raises NotFound, InvalidInput for the last admin.
     """

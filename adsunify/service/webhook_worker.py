@@ -54,9 +54,9 @@ BUSY_POLL_SECONDS = 0.05
 WAKE_DELAY_SECONDS = 0.002
 """The wait after a commit woke the worker, because several commits often come together."""
 ENOUGH_FREE_SLOTS, FREE_SLOT_DELAY_SECONDS = 40, 0.005
-"""When more is claimed for a subscription whose slots were all in use.
+"""When more deliveries are claimed for a subscription whose slots were all in use.
 
-It is claimed when so many slots, or half of all slots, are free, or after so many seconds.
+They are claimed when this many slots or half of all slots are free, or after this many seconds.
 """
 RESULT_DELAY_SECONDS = 0.005
 """The wait before results are recorded, because several attempts often end together."""
@@ -81,7 +81,7 @@ class AttemptResult:
 
     @property
     def is_final(self) -> bool:
-        """Whether there is no further attempt: after a 4xx other than 408 and 429."""
+        """Whether there is no further attempt: the receiver answered a 4xx other than 408 and 429."""
         return self.status_code is not None and 400 <= self.status_code < 500 and self.status_code not in (408, 429)
 
 
@@ -119,7 +119,7 @@ class WebhookWorker:
     concurrency_limits: dict[str, int] = field(factory=dict)
     finished_attempts: list[AttemptOutcome] = field(factory=list)
     is_stopping: bool = False
-    _full_subscriptions: frozenset[str] = frozenset()  # subscriptions that more may be due for than could be claimed
+    _full_subscriptions: frozenset[str] = frozenset()  # subscriptions that may have more due deliveries
     _send_slots: defaultdict[str, asyncio.Semaphore] = field(
         factory=lambda: defaultdict(partial(asyncio.Semaphore, MAX_CONCURRENT_SENDS))
     )

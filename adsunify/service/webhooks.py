@@ -122,7 +122,7 @@ async def remove_webhook(service: Service, actor: Actor, *, webhook_id: str) -> 
 
 
 def _remove_webhook(connection: Connection, actor: Actor, webhook_id: str, clock: Clock) -> Json:
-    """The removed subscription; None while more deliveries are queued than one transaction removes."""
+    """Return the removed subscription; None if more deliveries are queued than one transaction removes."""
     reason = webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id)
     removed = webhooks.remove_webhook(connection, actor, webhook_id, clock)
     if removed is None:

@@ -20,7 +20,8 @@ MAX_CACHED_CALLERS = 1000
 class WorkspaceRules:
     """The rules of a workspace. ``frozen``: the frozen credentials by their identity.
 
-    A workspace may have many rules of which few are about a caller, so those of each caller are selected once.
+    Most rules of a large workspace do not apply to one caller, so the rules of each caller are selected once and
+    cached.
     """
 
     rules: RuleSet
@@ -46,11 +47,11 @@ def is_rule_visible(actor: Actor, rule: Guardrail) -> bool:
 
 
 NO_RULES = WorkspaceRules(RuleSet(0))
-"""Those of a workspace that never had a rule."""
+"""The rules of a workspace that never had a rule."""
 
 
 def load_workspace_rules(connection: Connection, workspace_id: str) -> WorkspaceRules:
     """Read the rules of a workspace. Raises NotFound."""
-    rules = guardrails.load_rules(connection, workspace_id)  # first, so that the freezes are of this version or newer
+    rules = guardrails.load_rules(connection, workspace_id)  # first: the freezes must not be older than the rules
     frozen_credentials = guardrails.list_frozen(connection, workspace_id)
     return WorkspaceRules(rules, {freeze.credential: freeze for freeze in frozen_credentials})

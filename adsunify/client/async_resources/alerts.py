@@ -15,10 +15,10 @@ class AsyncAlertsResource(AsyncResource):
     """What to tell about synced figures."""
 
     def list(self) -> AsyncPages[Alert]:
-        """List the alerts of the workspace, oldest first, with what could not be evaluated.
+        """List the alerts of the workspace, oldest first, with the data that they could not evaluate.
 
-        ``not_evaluated`` says what an alert knows nothing about: accounts that were never synced, days without figures,
-        entities whose activation is not known.
+        ``not_evaluated`` lists this data: accounts that were never synced, days without figures, entities whose
+        activation is not known.
 
         Access: Any valid credential of the workspace. Not with an agent's access token.
 
@@ -152,7 +152,7 @@ class AsyncAlertsResource(AsyncResource):
     async def delete(self, alert: Alert | str) -> Alert:
         """Delete an alert.
 
-        Events that it has caused stay.
+        Its past events are not deleted.
 
         Access: A write-enabled credential of an admin. Not with an agent's access token.
 

@@ -13,13 +13,13 @@ class AsyncFilesResource(AsyncResource):
     """What is wanted, as a file, and how it differs from the networks."""
 
     async def diff(self, *, document: Mapping[str, Json], delete: bool = False) -> Diff:
-        """Compare a document with what was launched and with what the networks hold now.
+        """Compare a document with the launched briefs and with the present values at the networks.
 
         Nothing is written.
 
-        The answer lists what is to be created, changed (field: before, after) and paused, and what has drifted: fields
-        that adsunify wrote and somebody has changed outside (field: planned, found). ``is_empty`` says that nothing
-        differs.
+        The answer lists what is to be created, changed (field: before, after) and paused. It also lists drift: fields
+        that adsunify wrote and somebody changed outside adsunify (field: planned, found). ``is_empty`` says that
+        nothing differs.
 
         Access: Any valid credential of the workspace.
 
@@ -47,9 +47,9 @@ class AsyncFilesResource(AsyncResource):
 
         Nothing is written until it is executed.
 
-        It creates the cells that are missing (paused), edits what differs, and pauses what the document does not name
-        any more; with ``delete`` it deletes that. A workspace has one open change set of a file at a time (409
-        ``run_open``). If nothing can be applied, the answer is 422 ``nothing_to_do``.
+        It creates the cells that are missing (paused), edits what differs, and pauses the entities that the document
+        does not name any more; with ``delete`` it deletes them. A workspace has one open change set of a file at a time
+        (409 ``run_open``). If nothing can be applied, the answer is 422 ``nothing_to_do``.
 
         Access: A write-enabled credential of a member or admin.
 

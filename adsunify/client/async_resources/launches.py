@@ -178,10 +178,10 @@ class AsyncLaunchesResource(AsyncResource):
     async def prepare(
         self, launch: Launch | str, *, skip_invalid: bool = False, idempotency_key: str | None = None
     ) -> ChangeSet:
-        """Prepare the cells of a launch anew that are expired, or of which surely nothing is applied.
+        """Prepare the cells of a launch again that are expired, or that surely wrote nothing.
 
-        Cells of which a part is applied are resumed. Cells whose outcome is not known are inspected first, and left out
-        if it stays unknown. The new change set has a digest of its own.
+        Partly applied cells are resumed. Cells whose outcome is not known are inspected first, and left out if it stays
+        unknown. The new change set has a digest of its own.
 
         Access: A write-enabled credential of a member or admin.
 

@@ -67,7 +67,7 @@ class AccountsResource(Resource):
     ) -> Pages[CatalogRow]:
         """List a catalog of the network.
 
-        ``report:<job>`` resumes a report; the response is then that of insights.
+        ``report:<job>`` resumes a report and returns a response of insights.
 
         This method refuses ``report:<job>``: ``client.insights.daily`` reads reports.
 

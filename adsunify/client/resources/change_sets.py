@@ -32,11 +32,9 @@ class ChangeSetsResource(Resource):
     def execute(self, change_set: ChangeSet | str, *, confirmed: Literal[True], digest: str) -> ChangeSet:
         """Execute all operations of a change set in the background.
 
-        ``digest`` is that of the change set as reviewed.
-
-        Call again, or read it, to follow. Each write checks the credential of this call again. Where the workspace
-        requires approval, only a signed-in person can execute it. Another digest is 409 ``digest_changed``, and nothing
-        is written.
+        ``digest`` is the digest of the reviewed change set. Call again, or read the change set, to follow the
+        execution. Each write checks the credential of this call again. Where the workspace requires approval, only a
+        signed-in person can execute it. Another digest is 409 ``digest_changed``, and nothing is written.
 
         Access: A write-enabled credential of a member or admin.
 
@@ -61,7 +59,7 @@ class ChangeSetsResource(Resource):
     def cancel(self, change_set: ChangeSet | str) -> ChangeSet:
         """Cancel an open change set and its prepared operations.
 
-        What is written stays; a write in flight is finished.
+        Applied changes stay; a write in flight is finished.
 
         Access: A write-enabled credential of a member or admin.
 

@@ -166,7 +166,7 @@ class GuardrailsResource(Resource):
 
         Members that are given replace the present ones; None removes a limit.
 
-        What the window counts stays, unless the currency changes: then the window begins empty.
+        The window keeps its counts, unless the currency changes: then it begins empty.
 
         A request that changes the guardrail at the same time gets 409 ``guardrail_changed``.
 
@@ -216,7 +216,7 @@ class GuardrailsResource(Resource):
         )
 
     def delete(self, guardrail: Guardrail | str) -> Guardrail:
-        """Delete a guardrail with what its window counts.
+        """Delete a guardrail and the counts of its window.
 
         Credentials that it has frozen stay frozen.
 
@@ -238,7 +238,7 @@ class GuardrailsResource(Resource):
     def usage(self, guardrail: Guardrail | str) -> GuardrailUsage:
         """Return how full the window of a guardrail is, and the latest operations in it, newest first.
 
-        An operation whose outcome is not known, or of which a step was applied, stays in the window.
+        An operation stays in the window if its outcome is not known or a step of it was applied.
 
         Access: Any valid credential of the workspace. Not with an agent's access token.
 

@@ -28,8 +28,8 @@ class InsightsResource(Resource):
         the network's own, and have no totals; ``entity_ids`` asks for up to 50 entities. ``GET /networks/{network}``
         lists the levels that a network reports.
 
-        With ``as_of``, the answer is what a sync had kept at that time: 404 if one of the days was never synced before.
-        Native rows are not kept. Without it, the network is asked.
+        With ``as_of``, the answer has the figures that a sync had stored at that time, without native rows: 404 if one
+        of the days was not synced before. Without it, the figures are read from the network.
 
         This method calls again until the report is ready, which may take minutes. :meth:`report` reads a level.
 
@@ -71,16 +71,16 @@ class InsightsResource(Resource):
 
         Without ``account_ids`` and ``network``, these are all connected accounts that the credential reaches, at most
         200. The state of an account is ``complete`` (the network has answered), ``pending`` (its report is not ready:
-        call again) or ``failed`` (with the error). ``totals`` has one entry for each currency and adds up the days that
-        are there; amounts of two currencies are never added, and neither are conversions of two networks, which count
+        call again) or ``failed`` (with the error). ``totals`` has one entry for each currency and adds up the days with
+        figures; amounts of two currencies are never added, and neither are conversions of two networks, which count
         them in different ways. From ``provisional_from`` on figures may change; a day that has not ended in the
         account's time zone is provisional.
 
         With ``level``, ``rows`` is the first page of the account's report, which has no totals. ``next_cursor`` leads
         to the next page in ``GET /accounts/{account_id}/insights``.
 
-        With ``as_of``, the answer is what syncs had kept at that time. An account of which a day was never synced
-        before has ``failed``.
+        With ``as_of``, the answer has the figures that syncs had stored at that time. An account is ``failed`` if one
+        of its days was not synced before.
 
         Access: Any valid credential of the workspace.
 

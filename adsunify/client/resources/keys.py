@@ -60,9 +60,9 @@ class KeysResource(Resource):
 
         Only this response shows its secret.
 
-        What lies outside the scope is 404 for the key. A scope cannot be changed. The key expires no later than the key
-        that authorizes the call, and its scope lies within that key's scope: a member that is left out is taken from
-        there.
+        The key gets 404 for everything outside its scope. A scope cannot be changed. The key expires no later than the
+        key that authorizes the call, and its scope lies within that key's scope: a member that is left out is copied
+        from it.
 
         Access: A write-enabled credential of an admin. Not with an agent's access token.
 
@@ -87,9 +87,9 @@ class KeysResource(Resource):
         )
 
     def revoke(self, key: Key | str) -> Key:
-        """Revoke a key that you own, at once and whatever your role.
+        """Revoke a key that you own, at once.
 
-        Other keys are unaffected.
+        Every role may do this. Other keys are unaffected.
 
         A read-only key can revoke only itself, and a key with a scope only keys within its scope.
 

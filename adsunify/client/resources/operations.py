@@ -103,7 +103,7 @@ class OperationsResource(Resource):
         anything was written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace or a
         guardrail requires approval, only a person who is signed in can execute the operation, at ``review_url``; other
         calls get 403 ``approval_required``. Guardrails are checked again: 403 ``guardrail_exceeded`` says what would
-        fit. Where a value that the plan rests on has changed at the network, 400 ``plan_stale`` lists it.
+        fit. Where a value that the plan depends on has changed at the network, 400 ``plan_stale`` lists it.
         ``allow_stale`` compares nothing.
 
         Access: A write-enabled credential of a member or admin.
@@ -158,12 +158,12 @@ class OperationsResource(Resource):
         )
 
     def inspect(self, operation: Operation | str) -> Inspection:
-        """Read back what an operation wrote, and decide the steps of which it is not known whether they were done.
+        """Read back what an operation wrote, and decide the steps whose outcome is not known.
 
         Nothing is written at the network, and no status changes. Each step in doubt gets a verdict with its evidence:
-        ``applied``, ``not_applied`` or ``undecided``. That a create was not applied needs two inspections, the second
-        about 15 minutes after the attempt; ``advice`` says what to do now. An entity that somebody else has made
-        exactly as planned, at the same time and with nothing below it, cannot be told apart.
+        ``applied``, ``not_applied`` or ``undecided``. The verdict that a create was not applied needs two inspections,
+        the second about 15 minutes after the attempt. ``advice`` says what to do now. An entity that somebody else
+        created exactly as planned, at the same time and with nothing below it, cannot be distinguished.
 
         Access: Any valid credential of the workspace.
 
@@ -183,7 +183,7 @@ class OperationsResource(Resource):
     def cancel(self, operation: Operation | str) -> Operation:
         """Cancel your prepared operation.
 
-        Receipts of steps that were written stay.
+        Receipts of applied steps stay.
 
         Access: A write-enabled credential of a member or admin.
 
@@ -202,13 +202,14 @@ class OperationsResource(Resource):
         return self._client._request(Operation, "post_operation_cancel", {"operationId": operation})
 
     def undo(self, operation: Operation | str, *, idempotency_key: str | None = None) -> Operation:
-        """Prepare an operation that takes back the applied steps of an operation.
+        """Prepare an operation that reverts the applied steps of an operation.
 
         Nothing is written until it is executed.
 
-        Edits and statuses go back to the values before. What was created is deleted or archived, if it is still paused
-        and has no children of others. What was activated is paused, the campaign first. Where the network holds other
-        values than the operation wrote, the answer is 409 ``moved``; what cannot be undone is 422 ``not_reversible``.
+        Edits and statuses go back to the values before. Created entities are deleted or archived, if they are still
+        paused and have no children of others. Activated entities are paused, the campaign first. Where the network
+        holds other values than the operation wrote, the answer is 409 ``moved``; if the operation cannot be undone, it
+        is 422 ``not_reversible``.
 
         Access: A write-enabled credential of a member or admin.
 
@@ -232,10 +233,10 @@ class OperationsResource(Resource):
         return self._client._request(Operation, "post_operation_undo", {"operationId": operation}, idempotency_key)
 
     def resume(self, operation: Operation | str, *, idempotency_key: str | None = None) -> Operation:
-        """Prepare the rest of an operation whose outcome is unknown, or that stalled, expired or stopped half way.
+        """Prepare the remaining steps of an operation that stalled, expired, stopped half way, or has an unknown outcome.
 
-        The operation is inspected first. The new one has the same steps, and those that are applied are not sent again.
-        It is reviewed and executed like every other. Where it is not known whether a step was done, 409
+        The operation is inspected first. The new operation has the same steps, but applied steps are not sent again. It
+        is reviewed and executed like every other. Where it is not known whether a step was done, 409
         ``outcome_undecided`` names it. An operation that is resumed already is 409 ``already_resumed``; where nothing
         is left, 422 ``nothing_to_resume``.
 

@@ -1,1 +1,1 @@
-"""What is wanted, as a file: compares it with the networks, and prepares the changes that make them agree."""
+"""Desired state as a file: compares it with the networks, and prepares the changes that make the networks agree."""

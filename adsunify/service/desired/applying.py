@@ -1,4 +1,4 @@
-"""Prepares one change set of what differs between a document and the networks."""
+"""Prepares one change set from the differences between a document and the networks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .cells import CellPlace, make_cell_key, make_entity_key, make_origin, read_
 from .differences import DOCUMENT, Differences, EntityDifference, WantedCreation, compute_differences
 
 MAX_MEMBERS = 600
-"""As many as a launch has cells."""
+"""The maximum number of members of a change set of a file: the same as for the cells of a launch."""
 AFTER_EDITS = "Its edits are written first. Apply the document again, and the activation is planned with them."
 AFTER_PAUSE = "It is paused first. Apply the document again, and its edits are planned."
 CANNOT_APPLY = "What differs cannot be applied: no edit sets it, or the entity is gone."
@@ -41,9 +41,9 @@ async def apply_document(
 ) -> UseCaseResult:
     """Prepare one change set that makes the networks agree with a document. Nothing is written until it is executed.
 
-    It creates the cells that are missing (paused), edits what differs, and pauses what the document does not name any
-    more; with ``delete`` it deletes that. A workspace has one open change set of a file at a time (409 ``run_open``).
-    If nothing can be applied, the answer is 422 ``nothing_to_do``.
+    It creates the cells that are missing (paused), edits what differs, and pauses the entities that the document does
+    not name any more; with ``delete`` it deletes them. A workspace has one open change set of a file at a time (409
+    ``run_open``). If nothing can be applied, the answer is 422 ``nothing_to_do``.
     """
     replayed = await find_replay(service, actor, idempotency)
     if replayed is not None:
@@ -77,7 +77,7 @@ async def apply_document(
 
 
 def _require_same_state(connection: Connection, workspace_id: str, differences: Differences, clock: Clock) -> None:
-    """Raise Conflict ``run_open`` if a launch prepared a cell that is to be created after the receipts were read."""
+    """Raise Conflict ``run_open`` if a cell to be created was prepared after the receipts were read."""
     known = read_known_state(connection, workspace_id, differences.document, clock)
     for place in [creation.place for creation in differences.creations]:
         if known.identify(place) != differences.known.identify(place):
@@ -111,7 +111,7 @@ def _explain_nothing(differences: Differences, members: Sequence[NewMember]) -> 
 
 
 def _list_members(differences: Differences) -> Iterator[NewMember]:
-    """Yield the members: pauses first, so that what is not wanted stops with the first writes."""
+    """Yield the members, pauses first, so that the first writes stop the unwanted entities."""
     for difference in differences.entities:
         if difference.removal is not None:
             mutation: Json = {"action": "delete"} if difference.removal == "delete" else _make_status("paused")
@@ -129,7 +129,7 @@ def _list_members(differences: Differences) -> Iterator[NewMember]:
     for difference in differences.entities:
         known = difference.target.known
         if difference.target.keeps_status and known is not None and known.place in activated:
-            # the activation sets its status
+            # the activation of the whole cell also sets the status of this entity
             difference = evolve(
                 difference, changes=tuple(change for change in difference.changes if change.field != STATUS_FIELD)
             )
@@ -143,7 +143,7 @@ def _make_status(status: Json) -> dict[str, Json]:
 
 
 def _get_new_status(difference: EntityDifference) -> Json:
-    """Return the status that the document wants, if it differs."""
+    """Return the status that the document wants; None if it does not differ."""
     return next((change.after for change in difference.changes if change.field == STATUS_FIELD), None)
 
 
@@ -154,10 +154,10 @@ def _is_edited(difference: EntityDifference) -> bool:
 def _list_changes(
     differences: Differences, difference: EntityDifference, edited: Collection[CellPlace]
 ) -> Iterator[NewMember]:
-    """Yield the changes of an entity. ``edited``: the cells that are activated only after their edits.
+    """Yield the changes of an entity. ``edited``: the cells with edits. A later change set activates them.
 
     The operations of a change set are executed at the same time, and an edit of some networks sends the whole entity
-    with the status that it read. So an entity is never edited and paused, or activated, by one change set.
+    with the status that it read. So one change set never edits an entity and also pauses or activates it.
     """
     fields = {
         change.field: to_edit_value(change.after) for change in difference.changes if change.field != STATUS_FIELD
@@ -173,7 +173,7 @@ def _list_changes(
     if known is None or difference.target.keeps_status:
         activation = _make_change(differences, difference, STATUS_FIELD, _make_status(status))
         is_deferred = bool(fields)
-    else:  # everything that was created below the campaign, too
+    else:  # this also activates everything that was created below the campaign
         task = {
             "do": "activate",
             "operationId": known.operation.record.id,

@@ -1,4 +1,4 @@
-"""The cells of a document's launches, and what receipts say of them."""
+"""The cells of a document's launches, with their state according to the receipts."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class KnownCell:
         account_id: its account.
         network: the code of its network.
         brief: the brief that was launched.
-        operation: the last operation that creates it.
-        launch_id: the launch that has prepared the operation; None if a file did.
-        is_own: a file of the document's name has created or changed it.
+        operation: the last operation of the chain that creates it.
+        launch_id: the launch that prepared the operation; None if a file prepared it.
+        is_own: whether a file with the name of this document created or changed it.
     """
 
     place: CellPlace
@@ -59,26 +59,29 @@ class KnownCell:
 
     @property
     def is_created(self) -> bool:
-        """Whether everything of it was created."""
+        """Whether all entities of the cell were created."""
         return self.operation.state == "succeeded"
 
     @property
     def block(self) -> str | None:
-        """Why nothing can be prepared for a cell that is not created; None if something can."""
+        """The reason why the creation of the cell cannot be prepared now; None if it can."""
         if self.operation.state == "prepared" and self.launch_id is not None:
             return f"The launch {self.launch_id} has prepared it. Execute or cancel it there first."
         return BLOCKS.get(self.operation.state)
 
     @property
     def rank(self) -> tuple[bool, ...]:
-        """Which of several operations of one cell counts: the highest. What is written counts before what is not."""
+        """The rank of the operation: of several operations of one cell, the one with the highest rank counts.
+
+        An operation that wrote something ranks above one that did not.
+        """
         state = self.operation.state
         return state == "succeeded", self.operation.is_begun, state in ("prepared", "running", "unknown")
 
 
 @frozen
 class KnownState:
-    """What the receipts of a workspace say of a document.
+    """The state of a document's cells and entities according to the receipts of a workspace.
 
     Attributes:
         cells: the cells that a file, or a launch of their name, has prepared or created.
@@ -97,7 +100,7 @@ class KnownState:
         return self.cells[place].block if place in self.cells else None
 
     def identify(self, place: CellPlace) -> tuple[str | None, ...]:
-        """Return what a creation of a cell rests on. If it differs later, the cell was prepared in the meantime."""
+        """Return a value that differs later if the cell was prepared in the meantime."""
         known = self.cells.get(place)
         return self.preparing.get(place), None if known is None else known.operation.record.id
 
@@ -113,12 +116,12 @@ def make_entity_key(document: Document, account_id: str, kind: Kind, entity_id: 
 
 
 def make_origin(document: Document, place: CellPlace | None) -> dict[str, Json]:
-    """Return the members of a task that say which file it is of, and which cell it creates or changes."""
+    """Return the members of a task that name its file, and the cell that it creates or changes."""
     return {"file": document.name, "cell": None if place is None else list(place)}
 
 
 def read_known_state(connection: Connection, workspace_id: str, document: Document, clock: Clock) -> KnownState:
-    """Read what the receipts of a workspace say of a document.
+    """Read the state of a document's cells and entities from the receipts of a workspace.
 
     A cell that a file of another name has created counts as well, so nothing is created twice if a file is renamed.
     """
@@ -152,9 +155,9 @@ def _make_cell(member: AppliedMember, place: CellPlace) -> PreparedCell:
 def _choose_operations(
     connection: Connection, prepared: Sequence[PreparedCell], own: Set[CellPlace], clock: Clock
 ) -> tuple[dict[CellPlace, KnownCell], dict[CellPlace, str]]:
-    """Return the cells that have operations, each with the one that counts, and the cells that launches prepare now.
+    """Return the cells with the operation of the highest rank, and the cells that launches prepare now.
 
-    A resumed operation has the brief of the first one of its chain.
+    The cell of a resumed operation gets the brief of the first operation of the chain.
     """
     records = [
         CellRecord(n, cell.operation_id, cell.account_id, cell.network, None, (), (), cell.operation_id)
@@ -206,7 +209,7 @@ async def read_wanted_fields(
 ) -> dict[Kind, dict[str, Json]]:
     """Return the fields that the brief of a created cell wants, by kind.
 
-    A brief that differs from the launched one is planned as of the time at which that one was: its start may have
+    A brief that differs from the launched brief is planned as of the time of the launch, because its start may have
     passed since.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Compares a document with what adsunify wrote and with what the networks hold. It writes nothing."""
+"""Compares a document with the values that adsunify wrote and with the values at the networks. It writes nothing."""
 
 from __future__ import annotations
 
@@ -44,23 +44,25 @@ CONCURRENT_WORKS = 8
 """How many briefs are planned, and how many accounts are read, at the same time."""
 T = TypeVar("T")
 GONE = Drift("entity", "present", "not found")
-"""The drift of an entity that the account does not have any more."""
+"""The drift of an entity that does not exist in the account any more."""
 
 
 @frozen
 class DesiredTarget:
-    """An entity, and what the document wants of it.
+    """An entity with the values that the document wants.
 
     Attributes:
         account_id: the account of the entity.
         kind: the kind of the entity.
         id: the id of the entity.
-        path: where the document wants it.
+        path: the path in the document that names it.
         wanted_fields: field -> value, with the status.
         known: the cell of a launch that created it.
-        keeps_status: it should have the status that adsunify wrote last; the launch names the status of its campaign.
-        is_left: the document does not name it any more.
-        deleted_after: what is below it and is deleted first. It is not paused itself.
+        keeps_status: whether it should have the status that adsunify wrote last, because the launch sets only the
+            status of the campaign.
+        is_left: whether the document does not name it any more.
+        deleted_after: the root entity of the cell, which is removed first. This entity is deleted when the root is
+            gone, and never paused.
     """
 
     account_id: str
@@ -76,17 +78,17 @@ class DesiredTarget:
 
 @frozen
 class EntityDifference:
-    """What differs of one entity.
+    """The differences of one entity.
 
     Attributes:
-        target: what the document wants.
+        target: the entity with the wanted values.
         network: the code of the network.
         name: its name at the network; None if it does not exist.
         changes: the fields that differ from the document.
-        drifted: the fields that somebody has changed outside.
+        drifted: the fields that somebody changed outside adsunify.
         locks: field -> why an edit cannot change it now.
         hidden: the wanted fields that no read shows. They are not compared.
-        removal: what is done with an entity that the document does not name any more.
+        removal: whether an entity that the document does not name any more is paused or deleted.
     """
 
     target: DesiredTarget
@@ -101,9 +103,9 @@ class EntityDifference:
 
 @frozen
 class WantedCreation:
-    """A cell of which not everything is created.
+    """A cell that is not created completely.
 
-    ``path``: its account. ``known``: what is prepared or begun of it. ``block``: why it cannot be created now.
+    ``path``: the path of its account. ``known``: its operation so far. ``block``: why it cannot be created now.
     """
 
     launch: str
@@ -114,7 +116,7 @@ class WantedCreation:
 
     @property
     def place(self) -> CellPlace:
-        """Its launch and its key."""
+        """The name of the launch and the key of the cell."""
         return self.launch, self.cell.key
 
 
@@ -130,7 +132,7 @@ class UncomparedCell:
 
 @frozen
 class Differences:
-    """The differences of a document, in its order. ``known``: what receipts said of it."""
+    """The differences of a document, in its order. ``known``: its state according to receipts."""
 
     document: Document
     known: KnownState
@@ -146,10 +148,10 @@ class Differences:
 
 
 async def diff_document(service: Service, actor: Actor, *, document: Mapping[str, Json], delete: bool) -> Json:
-    """Compare a document with what was launched and with what the networks hold now. Nothing is written.
+    """Compare a document with the launched briefs and with the present values at the networks. Nothing is written.
 
-    The answer lists what is to be created, changed (field: before, after) and paused, and what has drifted: fields that
-    adsunify wrote and somebody has changed outside (field: planned, found). ``isEmpty`` says that nothing differs.
+    The answer lists what is to be created, changed (field: before, after) and paused. It also lists drift: fields that
+    adsunify wrote and somebody changed outside adsunify (field: planned, found). ``isEmpty`` says that nothing differs.
     """
     return differences_to_json(await compute_differences(service, actor, document, delete))
 
@@ -157,7 +159,7 @@ async def diff_document(service: Service, actor: Actor, *, document: Mapping[str
 async def compute_differences(
     service: Service, actor: Actor, document: Mapping[str, Json], delete: bool
 ) -> Differences:
-    """Compare a document. ``delete``: what it does not name any more is deleted instead of paused.
+    """Compare a document. ``delete``: delete the entities that it does not name any more, instead of pausing them.
 
     Raises:
         InvalidInput: with all issues.
@@ -204,7 +206,7 @@ async def _run_bounded(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 async def _load_sessions(
     service: Service, actor: Actor, document: Document, known: KnownState
 ) -> dict[str, NetworkSession]:
-    """Return the sessions of the accounts of a document. What is left in accounts out of reach is not touched.
+    """Return the sessions of the accounts of a document. Accounts that only receipts name are skipped if out of reach.
 
     Raises NotFound, with the path of an account that the actor does not reach.
     """
@@ -235,7 +237,10 @@ def _find_issues(document: Document, sessions: Mapping[str, NetworkSession]) -> 
 
 
 def _find_double_entities(document: Document, in_cells: Iterable[DesiredTarget]) -> Iterator[Issue]:
-    """Yield an issue for each entity that a launch of the document has created. Its brief says what is wanted of it."""
+    """Yield an issue for each entity that a launch of the document has created.
+
+    The brief of that launch sets its values.
+    """
     launches = {(target.account_id, target.kind, target.id): target.path for target in in_cells}
     for index, entity in enumerate(document.entities):
         path = launches.get((entity.account_id, entity.kind, entity.id))
@@ -259,13 +264,13 @@ def _find_field_issues(network: Network, entity: WantedEntity, path: str) -> Ite
 # -- what the document wants --------------------------------------------------------------------------------------
 
 CreatedCell = tuple[str, int, Cell, KnownCell]
-"""A cell that is created: its launch, its position, what the document wants, and what receipts say."""
+"""A created cell: the name of its launch, its position there, the wanted cell, and the known cell."""
 
 
 def _match_cells(
     document: Document, known: KnownState, sessions: Mapping[str, NetworkSession]
 ) -> tuple[list[WantedCreation], list[CreatedCell]]:
-    """Return the cells that are to be created, and those that are. Raises InvalidInput with all issues."""
+    """Return the cells that are to be created, and the created cells. Raises InvalidInput with all issues."""
     creations: list[WantedCreation] = []
     created: list[CreatedCell] = []
     issues: list[Issue] = []
@@ -292,7 +297,7 @@ def _match_cells(
 
 
 def _find_fixed_issues(known: KnownCell, cell: Cell, path: str) -> Iterator[Issue]:
-    """Yield an issue for each member that cannot change after the creation: an amount would get another meaning."""
+    """Yield an issue for each changed member that is fixed after the creation. Amounts would get another meaning."""
     for member in find_changed_members(known.brief or {}, cell.brief or {}):
         if member in FIXED_MEMBERS:
             message = "A created campaign keeps it. Give the cell another key, and another campaign is created."
@@ -302,7 +307,7 @@ def _find_fixed_issues(known: KnownCell, cell: Cell, path: str) -> Iterator[Issu
 async def _read_cell_targets(
     sessions: Mapping[str, NetworkSession], document: Document, name: str, position: int, cell: Cell, known: KnownCell
 ) -> list[DesiredTarget]:
-    """Return what the document wants of the entities of a created cell."""
+    """Return the entities of a created cell with the values that the document wants."""
     session, path = sessions[cell.account_id], f"{DOCUMENT}.launches.{name}"
     try:
         fields = await read_wanted_fields(session, known, cell, position)

@@ -57,7 +57,7 @@ async def list_account_entities(service: Service, actor: Actor, *, account_id: s
 
 
 async def read_editable_entities(session: NetworkSession, places: Sequence[Place]) -> dict[Place, ParsedEntity | None]:
-    """Read entities with everything that their settings show; None for those that the account does not have any more.
+    """Read entities with all their settings; None for those that the account does not have any more.
 
     At most :data:`CONCURRENT_READS` requests are under way.
     """
@@ -90,7 +90,7 @@ def list_document_settings(network: Network, kind: Kind) -> list[Setting]:
 
 
 def is_shown(setting: Setting, entity: ParsedEntity) -> bool:
-    """Whether a read shows a field. Networks leave out amounts and times that are not set, and texts that they hide."""
+    """Whether a read shows a field. Networks leave out unset amounts and times, and hidden texts."""
     if setting.unit not in ("text", "choice", "list") or not isinstance(setting.native, str) or setting.read:
         return True
     return get_value(entity.native, setting.native, MISSING) is not MISSING

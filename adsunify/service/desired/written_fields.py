@@ -1,4 +1,4 @@
-"""What adsunify wrote last of the entities of an account, from its receipts."""
+"""The values that adsunify wrote last to the entities of an account, from its receipts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATUS_ACTIONS = ("create", "activate", "status")
 async def read_written_fields(session: NetworkSession) -> dict[Place, dict[str, Json]]:
     """Return, for each entity of the account, the fields that adsunify wrote last, with the status.
 
-    After a native update it is not known which fields it wrote, so the entity has none until the next edit. The same
+    After a native update the written fields are not known, so the entity has none until the next edit. The same
     holds for an operation whose plan was removed after its retention.
     """
     store, account = session.service.store, session.account
@@ -40,7 +40,7 @@ async def read_written_fields(session: NetworkSession) -> dict[Place, dict[str, 
 def _add_writes(
     session: NetworkSession, writes: Sequence[AppliedWrite], fields_by_place: dict[Place, dict[str, Json]]
 ) -> None:
-    """Add what the applied steps of one operation wrote."""
+    """Add the values that the applied steps of one operation wrote."""
     plan = writes[0].plan
     if writes[0].is_outline:
         changed = {id_ for write in writes for id_ in _list_changed_ids(write)}
@@ -69,7 +69,7 @@ def _add_writes(
 
 
 def _list_changed_ids(write: AppliedWrite) -> Iterator[str]:
-    """Yield the ids of the entities that a step, of whose plan the outline is left, may have changed."""
+    """Yield the ids of the entities that a step may have changed, from the outline of its plan."""
     step = write.plan.steps[write.receipt.step_index]
     place = find_edited_entity(write.plan, ())
     yield from () if place is None else (place[1],)
@@ -79,7 +79,7 @@ def _list_changed_ids(write: AppliedWrite) -> Iterator[str]:
 
 
 def _find_named_statuses(plan: Plan, step: Step) -> dict[Place, str]:
-    """Return the status that a step sets if its address names the status and not its body (ChatGPT)."""
+    """Return the status that a step sets by the address of its request instead of its body (ChatGPT)."""
     changed = [change.after for change in step.changes if change.field == STATUS_FIELD]
     status = "active" if plan.action == "activate" else changed[0] if changed else None
     if status is None or step.entity is None:

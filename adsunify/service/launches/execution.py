@@ -27,9 +27,10 @@ PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 10.0
 """The wait before an operation is continued, if the network names no wait. It doubles while nothing is applied."""
 STALL_LEASES = 3
-"""For how many leases after the last sign of life an operation with a write in flight is waited for.
+"""How long an operation with a write in flight is waited for after its last change, in leases.
 
-A process that hung for longer than its lease stores its receipt when it goes on, and the operation can be continued.
+A process that paused for longer than its lease stores its receipt when it continues. Then the operation can be
+continued.
 """
 OVER_CODES = ("outcome_unknown", "operation_stalled", "operation_expired", "operation_cancelled", "already_resumed")
 """The codes of operations that are over. Their status says how they ended."""
@@ -64,7 +65,7 @@ async def execute_members(service: Service, claim: Claim, record: ChangeSetRecor
     while True:
         await run_together([run.execute(due[id_]) for id_ in remaining_ids])
         if service.is_stopping:
-            return  # the lease runs out, and another process carries on
+            return  # another process carries on after the lease expires
         records = (await store.read(operations.list_operations_by_id, [*due], store.clock, has_plans=False)).values()
         remaining_ids = [
             operation.id for operation in records if _has_rest(operation) and operation.id not in run.refused_ids
@@ -78,12 +79,12 @@ async def execute_members(service: Service, claim: Claim, record: ChangeSetRecor
 
 
 def _has_rest(record: OperationRecord) -> bool:
-    """Whether an operation can be executed. One that another operation resumes cannot."""
+    """Whether an operation can be executed. An operation that another one resumes cannot."""
     return record.status == "prepared" and not record.is_expired and record.resumed_by is None
 
 
 def _may_go_on(service: Service, record: OperationRecord) -> bool:
-    """Whether the process that lost the lease of an operation may still live and store its receipt."""
+    """Whether the process that lost the lease of an operation may still run and store its receipt."""
     return record.is_stalled and service.store.clock.now() < record.updated_at + STALL_LEASES * service.settings.lease
 
 
@@ -123,7 +124,7 @@ class _Run:
         try:
             operation = await execute_operation(service, actor, operation_id=operation_id, confirmed=True)
         except StoreError:
-            return {}  # what was sent is known when the operation is read again
+            return {}  # the caller reads the operation again, which shows whether anything was sent
         except AdsunifyError as problem:
             error = {"code": problem.code, "message": problem.message}
             if problem.code in OVER_CODES:

@@ -1,4 +1,4 @@
-"""Works on change sets under their leases, so that another process takes over what a killed process left."""
+"""Works on change sets under their leases, so that another process takes over the change sets of a killed process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .execution import execute_members
 from .preparation import prepare_members
 
 LOOK_SECONDS = 2.0
-"""The wait between two looks for change sets whose lease has run out."""
+"""The wait between two searches for change sets whose lease has expired."""
 _LOGGER = logging.getLogger("adsunify.worker")
 
 
@@ -59,21 +59,21 @@ async def _work(service: Service, claim: Claim) -> None:
 
 @define(eq=False)
 class LaunchJob:
-    """Takes over change sets whose lease has run out. Any number of processes may run it on one database."""
+    """Takes over change sets whose lease has expired. Any number of processes may run it on one database."""
 
     service: Service
 
     async def run(self) -> None:
         """Take over until the task is cancelled. If the database does not answer, try again later."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)  # first, so that a program that ends at once takes over nothing
+            await asyncio.sleep(LOOK_SECONDS)  # first: a program that ends at once takes over nothing
             try:
                 await self.take_over()
             except StoreError as problem:
                 _LOGGER.warning("change sets were not looked for: %s", problem.message)
 
     async def take_over(self) -> None:
-        """Begin to work on every change set whose lease has run out."""
+        """Begin to work on every change set whose lease has expired."""
         store = self.service.store
         for change_set_id in await store.read(change_set_runs.list_due, store.clock):
             lease = self.service.settings.lease

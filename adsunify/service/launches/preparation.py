@@ -77,14 +77,14 @@ class _Member:
         return self.task["do"] in STRICT_TASKS
 
     def refuse(self, refusal: RefusedTask) -> None:
-        """Note that the member is refused, or left out."""
+        """Record that the member is refused or left out."""
         self.planned = None
         self.issues = [issue.to_json() for issue in refusal.issues]
         self.reason = None if self.is_strict else describe_refusal(self.issues)
 
 
 def _load_member(record: MemberRecord, *, is_current: bool) -> _Member:
-    """Make the member of a record. ``is_current``: its stored plan is not too old to be reviewed."""
+    """Make the member of a record. ``is_current``: its stored plan is new enough to be reviewed."""
     assert record.task is not None
     is_planned = is_current and record.plan is not None
     planned = PlannedTask.from_json(str(record.plan), record.draft or {}) if is_planned else None
@@ -155,7 +155,7 @@ async def _end_refused(
 
 
 async def _save_refusals(service: Service, claim: Claim, members: Sequence[_Member]) -> None:
-    """Store the refusals by guardrails, which :func:`_plan_member` has not stored."""
+    """Store the refusals by guardrails. :func:`_plan_member` does not store them."""
     for member in members:
         if member.planned is None and not member.is_saved:
             await service.store.write(

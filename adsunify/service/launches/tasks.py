@@ -1,9 +1,10 @@
-"""Tasks: what a member of a change set does, as JSON, and how its plan is made.
+"""Tasks: the work of a member of a change set, as JSON, and how its plan is made.
 
 A task has the member ``do``:
 
-- ``create``: the ``brief``; the ``path`` of the account in the request, for issues; ``replaces``, if an operation of
-  which nothing is applied is to be cancelled; ``replacesCell``, if that is of a cell (id of the launch, key);
+- ``create``: the ``brief``; the ``path`` of the account in the request, for issues; ``replaces``, the operation to
+cancel, of which nothing is applied; ``replacesCell``, the cell of that operation, if it has one (id of the launch,
+key);
 - ``activate``, ``pause``, ``undo``, ``resume``: the ``operationId``;
 - ``change``: the ``mutation`` (docs/spec.md, "Mutation"), and its ``path``.
 
@@ -45,7 +46,8 @@ STRICT_TASKS = ("create", "change")
 class PlannedTask:
     """The plan of a task, and the other members of its operation.
 
-    ``call_spend``: of an operation that is resumed, else None. ``replaced``: the operation that it replaces.
+    ``call_spend``: the spend of the original call if an operation is resumed, else None. ``replaced``: the operation to
+    replace.
     """
 
     plan: Plan
@@ -136,7 +138,10 @@ def make_refusal(task: Task, problem: AdsunifyError) -> RefusedTask:
 
 
 def _locate_issue(task: Task, issue: Issue) -> Issue:
-    """Return an issue of a brief or a change with its path in the request. A file names fields in their entity."""
+    """Return an issue of a brief or a change with its path in the request.
+
+    A file has its fields directly in the entity.
+    """
     path: str = task.get("path", "")
     if not path:
         return issue

@@ -155,9 +155,9 @@ async def prepare_again(
     skip_invalid: bool = False,
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
-    """Prepare the cells of a launch anew that are expired, or of which surely nothing is applied.
+    """Prepare the cells of a launch again that are expired, or that surely wrote nothing.
 
-    Cells of which a part is applied are resumed. Cells whose outcome is not known are inspected first, and left out if
+    Partly applied cells are resumed. Cells whose outcome is not known are inspected first, and left out if
     it stays unknown. The new change set has a digest of its own.
     """
     return await _prepare_change_set(service, actor, launch_id, "create", _choose_again, skip_invalid, idempotency)
@@ -185,7 +185,7 @@ async def undo_launch(
 
 
 TaskOrReason = Task | str
-"""What a change set does with a cell, or why it leaves the cell out."""
+"""The task of a change set for a cell, or the reason why the change set leaves the cell out."""
 
 
 def _choose_again(cell: CellRecord, operation: CellOperation | None) -> TaskOrReason:
@@ -318,9 +318,10 @@ async def execute_launch(service: Service, actor: Actor, *, launch_id: str, conf
 async def execute_change_set(
     service: Service, actor: Actor, *, change_set_id: str, confirmed: bool, digest: str
 ) -> Json:
-    """Execute all operations of a change set in the background. ``digest`` is that of the change set as reviewed.
+    """Execute all operations of a change set in the background.
 
-    Call again, or read it, to follow. Each write checks the credential of this call again. Where the workspace requires
+    ``digest`` is the digest of the reviewed change set. Call again, or read the change set, to follow the execution.
+    Each write checks the credential of this call again. Where the workspace requires
     approval, only a signed-in person can execute it. Another digest is 409 ``digest_changed``, and nothing is written.
     """
     store = service.store
@@ -385,7 +386,7 @@ async def cancel_launch(service: Service, actor: Actor, *, launch_id: str) -> Js
 
 
 async def cancel_change_set(service: Service, actor: Actor, *, change_set_id: str) -> Json:
-    """Cancel an open change set and its prepared operations. What is written stays; a write in flight is finished."""
+    """Cancel an open change set and its prepared operations. Applied changes stay; a write in flight is finished."""
     store = service.store
     await store.write(change_sets.cancel_change_set, actor, change_set_id, store.clock)
     return await get_change_set(service, actor, change_set_id=change_set_id)

@@ -27,7 +27,7 @@ VIEWS_PER_TURN = 25
 
 @frozen
 class CellOperation:
-    """The last operation of the chain that creates a cell. ``is_begun``: a part of it is applied, or may be."""
+    """The last operation of the chain that creates a cell. ``is_begun``: a part of it is or may be applied."""
 
     record: OperationRecord
     attempts: Sequence[StepAttempt]
@@ -37,7 +37,7 @@ class CellOperation:
 
 @frozen
 class ReadChangeSet:
-    """A change set as it was read. ``states``: of its operations, by their ids."""
+    """A change set as it was read. ``states``: the states of its operations, by operation id."""
 
     record: ChangeSetRecord
     members: Sequence[MemberRecord]
@@ -46,7 +46,7 @@ class ReadChangeSet:
 
 @frozen
 class ReadLaunch:
-    """A launch as it was read. ``operations``: by the keys of the cells."""
+    """A launch as it was read. ``operations``: the last operation of each cell, by the key of the cell."""
 
     record: LaunchRecord
     cells: Sequence[CellRecord]
@@ -60,8 +60,8 @@ class ReadLaunch:
 def read_launch(connection: Connection, actor: Actor, launch_id: str, clock: Clock) -> ReadLaunch:
     """Read a launch in the actor's scope. Raises NotFound.
 
-    The change sets are read before the cells. A status is stored together with the cells that it is about, so the cells
-    are at least as new as it.
+    The change sets are read before the cells. A status is stored in one transaction with its cells, so the cells are at
+    least as new as the status.
     """
     record = launches.get_launch(connection, actor, launch_id)
     sets = [
@@ -89,7 +89,10 @@ def _add_members(connection: Connection, record: ChangeSetRecord, clock: Clock) 
 
 
 def _get_state(record: OperationRecord, is_refused: bool, is_run: bool) -> CellState:
-    """Return the state of an operation. ``is_run``: its change set is executed, so it is continued if it stopped."""
+    """Return the state of an operation.
+
+    ``is_run``: its change set is being executed, so a stopped operation is continued.
+    """
     is_refused = is_refused or (record.error is not None and not record.next_action)
     state = get_cell_state(record.status, refused=is_refused, expired=record.is_expired, stalled=record.is_stalled)
     return "running" if is_run and state == "prepared" and record.next_action else state
@@ -138,7 +141,7 @@ def read_launch_page(
 
 
 def launch_summary_to_json(service: Service, launch: LaunchRecord, latest: ChangeSetRecord) -> dict[str, Json]:
-    """Return a launch without its cells. ``latest``: its latest change set, whose status it has."""
+    """Return a launch without its cells. ``latest``: its latest change set, which sets its status."""
     return {
         "launchId": launch.id,
         "name": launch.name,
@@ -201,7 +204,7 @@ def _cell_to_json(
 
 
 def _get_shown_state(launch: ReadLaunch, cell: CellRecord, operation: CellOperation | None) -> CellState:
-    """Return the state of a cell: of its planning while a change set plans it, else of its operation."""
+    """Return the state of a cell: of its planning while a change set plans it, otherwise of its operation."""
     sets = [change_set for change_set in launch.change_sets if change_set.record.action == "create"]
     latest = sets[-1]
     member = next((candidate for candidate in latest.members if candidate.key == cell.key), None)

@@ -13,7 +13,7 @@ from adsunify.store import Store
 from adsunify.store.ledger_chain import list_unsealed_workspaces, seal_rows
 
 SEAL_SECONDS = 30.0
-"""The wait between two looks for rows that are not sealed."""
+"""The wait between two searches for rows that are not sealed."""
 BATCH_SIZE = 500
 """The maximum number of rows that one transaction seals, so that other writers do not wait long."""
 _LOGGER = logging.getLogger("adsunify.worker")

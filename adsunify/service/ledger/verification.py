@@ -26,10 +26,10 @@ class Verification:
     """The result of a verification.
 
     Attributes:
-        checked: the last row that is right. If there is no problem, it is the head of the chain: who keeps it elsewhere
-            can pass it to a later verification.
+        checked: the last correct row. If there is no problem, it is the head of the chain. A copy of it outside the
+            database can be passed to a later verification.
         sealed: how many rows this verification has sealed.
-        unsealed: how many rows were inserted since, so that they are not in the chain yet.
+        unsealed: how many rows were inserted during this verification, so that they are not in the chain yet.
         problem: the first row that was changed or is missing; None if the chain is intact.
     """
 
@@ -59,12 +59,12 @@ async def verify_ledger(store: Store, workspace_id: str, known: ChainLink | None
     Args:
         store: the store.
         workspace_id: the workspace.
-        known: a place of the chain as an earlier verification printed it. The chain must still go through it.
+        known: a row of the chain as an earlier verification printed it. The chain must still contain it.
 
     Raises:
         StoreError: the database failed.
     """
-    beyond = await store.read(find_row_beyond_head, workspace_id)  # nothing can be sealed then
+    beyond = await store.read(find_row_beyond_head, workspace_id)  # nothing can be sealed in this case
     sealed = 0 if beyond is not None else await seal_workspace(store, workspace_id)
     place, problem = await _check_chain(store, workspace_id, await store.read(get_head, workspace_id), known)
     return Verification(place, sealed, await store.read(count_unsealed, workspace_id), problem or beyond)
@@ -73,7 +73,7 @@ async def verify_ledger(store: Store, workspace_id: str, known: ChainLink | None
 async def _check_chain(
     store: Store, workspace_id: str, head: ChainLink, known: ChainLink | None
 ) -> tuple[ChainLink, ChainProblem | None]:
-    """Return the last row that is right, and the first fault."""
+    """Return the last correct row, and the first fault."""
     place = ChainLink()
     while True:
         is_before = known is not None and place.seq < known.seq

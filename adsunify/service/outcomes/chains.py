@@ -1,4 +1,4 @@
-"""Reads a chain of operations: its last operation, and what the chain has applied."""
+"""Reads a chain of operations: its last operation, and the steps that the chain has applied."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from adsunify.store.operations import OperationRecord
 
 @frozen
 class Chain:
-    """An operation of a chain as it was read: its attempts and plan, and what the chain up to it has applied.
+    """An operation of a chain as it was read: its attempts and plan, and the steps that the chain up to it has applied.
 
-    ``unsettled``: the operations of the chain with steps in doubt that a read may decide anew: no person has settled
-    them, and no receipt of the chain says that they were applied.
+    ``unsettled``: the operations with steps in doubt that a read may decide again: no person has settled them, and no
+    receipt of the chain shows that they were applied.
     """
 
     record: OperationRecord
@@ -34,7 +34,7 @@ class Chain:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything is written: the operation succeeded, or receipts and verdicts say so."""
+        """Whether all steps are applied: the operation succeeded, or receipts and verdicts show it."""
         is_over = self.record.status == "unknown" or self.record.is_stalled or self.record.is_expired
         is_whole = not self.progress.undecided and not self.progress.remaining
         return self.record.status == "succeeded" or (is_over and is_whole)

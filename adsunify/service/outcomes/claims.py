@@ -18,13 +18,14 @@ from adsunify.values.exact_json import Json
 
 @frozen
 class Claims:
-    """What belongs to other writes in the account, of all workspaces.
+    """The entities of an account that belong to other writes, from all workspaces.
 
     Attributes:
         ids: the last parts of the ids of entities of the kind that other receipts or verdicts name.
-        recorded: the last parts of the ids that the step is recorded to have created, by a resumption.
-        has_rival: another attempt in doubt or in flight sends the same name, so an entity may be that one's.
-        names: what other attempts in doubt or in flight at the kind send, their names among it.
+        recorded: the last parts of the ids that a resumption has recorded as created by the step.
+        has_rival: another attempt in doubt or in flight sends the same name, so it may have created an entity with this
+            name.
+        names: all values that other attempts in doubt or in flight send to this kind, including the names.
     """
 
     ids: frozenset[str]
@@ -33,7 +34,10 @@ class Claims:
     names: frozenset[str]
 
     def has_claim(self, planned: PlannedEntity, entity: ParsedEntity) -> bool:
-        """Whether an entity belongs to another write. One with another name does if an attempt sends that name."""
+        """Whether an entity belongs to another write.
+
+        An entity with another name does if an attempt sends that name.
+        """
         is_of_other_name = not planned.is_parent_new and not has_similar_name(planned, entity)
         return get_last_part(entity.id) in self.ids or (is_of_other_name and entity.name in self.names)
 
@@ -46,9 +50,9 @@ def read_claims(
     maker: tuple[str, int],
     own_ids: Iterable[str],
 ) -> Claims:
-    """Read what belongs to other writes than one item.
+    """Read the claims of all writes other than one item.
 
-    It must be called after the list was read: every write of this database that the list shows has an intent by then.
+    Call it after the read of the list: by then every write of this database that the list shows has an intent.
 
     Args:
         connection: the connection.
@@ -56,7 +60,7 @@ def read_claims(
         native_account: the native id of the account.
         planned: the entity that is looked for; its level is known.
         maker: the operation and the position of the step that sends it.
-        own_ids: the ids that this item has according to receipts and to its last verdict.
+        own_ids: the ids of this item in receipts and in its last verdict.
     """
     assert planned.level is not None
     kind, own = planned.level.kind, {get_last_part(id_) for id_ in own_ids}
@@ -90,7 +94,7 @@ def _list_ids(network: Network, step: Mapping[str, Json], verdict: StepVerdict, 
 
 
 def _list_values(value: Json) -> Iterator[Json]:
-    """Yield every value of a JSON document that is no object and no list."""
+    """Yield every value of a JSON document that is not an object or a list."""
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else None
     if parts is None:
         yield value

@@ -51,7 +51,7 @@ READ_FAILURES = (ProviderError, InvalidInput, *RESPONSE_READ_ERRORS)
 
 @frozen
 class StepInspection:
-    """What an inspection found out about one step.
+    """The result of an inspection for one step.
 
     Attributes:
         step: the step.
@@ -72,7 +72,7 @@ class StepInspection:
 
 @frozen
 class Inspection:
-    """The inspection of an operation at a time in milliseconds since 1970."""
+    """The inspection of an operation, with its time in milliseconds since 1970."""
 
     record: OperationRecord
     at: int
@@ -80,17 +80,17 @@ class Inspection:
 
     @property
     def is_decided(self) -> bool:
-        """Whether no step in doubt is undecided."""
+        """Whether all steps in doubt are decided."""
         return all(step.verdict is None or step.verdict.verdict != "undecided" for step in self.steps)
 
 
 async def inspect_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
-    """Read back what an operation wrote, and decide the steps of which it is not known whether they were done.
+    """Read back what an operation wrote, and decide the steps whose outcome is not known.
 
     Nothing is written at the network, and no status changes. Each step in doubt gets a verdict with its evidence:
-    ``applied``, ``not_applied`` or ``undecided``. That a create was not applied needs two inspections, the second about
-    15 minutes after the attempt; ``advice`` says what to do now. An entity that somebody else has made exactly as
-    planned, at the same time and with nothing below it, cannot be told apart.
+    ``applied``, ``not_applied`` or ``undecided``. The verdict that a create was not applied needs two inspections, the
+    second about 15 minutes after the attempt. ``advice`` says what to do now. An entity that somebody else created
+    exactly as planned, at the same time and with nothing below it, cannot be distinguished.
     """
     return inspection_to_json(await run_inspection(service, actor, operation_id))
 
@@ -100,7 +100,7 @@ async def run_inspection(service: Service, actor: Actor, operation_id: str) -> I
 
     Raises:
         NotFound: the operation is not in the actor's scope.
-        OperationError: ``operation_running``; an execution holds the operation.
+        OperationError: ``operation_running``; an execution has claimed the operation.
     """
     clock = service.store.clock
     record = await service.store.run_query(operations.find_operation(actor, operation_id, clock))
@@ -148,7 +148,7 @@ class Inspector:
         self.service, self.session, self.plan = service, session, plan
         self.network, self.reads = session.adapter.network, session.adapter.reads
         self.account = session.native_account
-        self.attempts = {attempt.key: attempt for attempt in step_attempts}  # the last one of each step
+        self.attempts = {attempt.key: attempt for attempt in step_attempts}  # the last attempt of each step
         receipts = [attempt.receipt for attempt in step_attempts if attempt.receipt is not None]
         open_steps = [attempt.key for attempt in step_attempts if attempt.receipt is None]
         self.progress: ExecutionProgress = add_carried(read_progress(receipts, open_steps), plan.carried)
@@ -202,7 +202,7 @@ class Inspector:
     async def _decide_creations(
         self, step: Step, planned: Sequence[PlannedEntity], attempt: StepAttempt, before: StepVerdict | None
     ) -> list[ItemDecision]:
-        """Decide the entities that one request creates, parents first, and then the objects that are no level."""
+        """Decide the entities that one request creates, parents first, and then its objects that are not entities."""
         earlier = () if before is None else before.evidence
         decisions: dict[int | None, ItemDecision] = {}
         applied_entities: dict[str, ParsedEntity] = {}
@@ -262,7 +262,7 @@ class Inspector:
     async def _find_doubt(
         self, applied_entities: Mapping[str, ParsedEntity], unproven: Sequence[ParsedEntity]
     ) -> ItemDecision | None:
-        """Return why the entities found for a request may be another write's; None if there is no such sign.
+        """Return why the entities found for a request may belong to another write; None if nothing indicates that.
 
         The operation wrote nothing after the request, so an entity that it created has no other children.
         """
@@ -281,7 +281,10 @@ class Inspector:
     async def _decide_creation(
         self, step: Step, planned: PlannedEntity, attempt: StepAttempt, before: StepVerdict | None
     ) -> tuple[ItemDecision, ParsedEntity | None, bool]:
-        """Decide one entity. Returns also the entity that was found, and whether it is recorded as the step's."""
+        """Decide one entity.
+
+        Returns also the entity that was found, and whether it is recorded as created by the step.
+        """
         reason = search.find_unreadable_reason(self.network, planned)
         if reason is not None:
             return ItemDecision(planned.index, "undecided", reason), None, False
@@ -337,7 +340,7 @@ class Inspector:
         attempt: StepAttempt,
         earlier: Sequence[Evidence],
     ) -> ItemDecision:
-        """Decide an object that is no level by the entities of the same request, which is applied as a whole."""
+        """Decide an object that is not an entity from the entities of the same request, which is applied as a whole."""
         if not applied_entities:
             reads = [read for decision in decisions.values() for read in decision.evidence if read.is_absence]
             if not reads:
@@ -364,7 +367,7 @@ class Inspector:
             return ItemDecision(planned.index, "undecided", f"A {planned.kind} cannot be read.")
         read = f"the {planned.level.label} {planned.entity_id}"
         try:
-            if step.action == "delete":  # only the entity itself: its settings may be gone for other reasons
+            if step.action == "delete":  # without the settings, which may be missing for other reasons
                 entity = await self._run(self.reads.fetch_entity(self.account, planned.kind, planned.entity_id))
             else:
                 entity = await self._run(self._fetch_whole(planned.kind, planned.entity_id))
@@ -442,7 +445,7 @@ class Inspector:
         return {None: id_} if isinstance(id_, str) else {}
 
     def _fetch_whole(self, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-        """Read an entity with everything that its settings show."""
+        """Read an entity with all its settings."""
         known: Kind | None = next((own for own in ENTITY_KINDS if own == kind), None)
         if known is None:
             return self.reads.fetch_entity(self.account, kind, entity_id)
@@ -456,7 +459,7 @@ class Inspector:
 
 
 def _get_temporary_id(planned: PlannedEntity) -> str | None:
-    """Return the id that the other entities of the request name an entity by; None if it has none."""
+    """Return the id by which other entities of the request reference this entity; None if it has none."""
     if planned.level is None:
         return None
     members = planned.members.get(planned.level.native)

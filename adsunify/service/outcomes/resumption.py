@@ -35,9 +35,9 @@ SETTLE_ADVICE = (
 async def resume_operation(
     service: Service, actor: Actor, *, operation_id: str, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Prepare the rest of an operation whose outcome is unknown, or that stalled, expired or stopped half way.
+    """Prepare the remaining steps of an operation that stalled, expired, stopped half way, or has an unknown outcome.
 
-    The operation is inspected first. The new one has the same steps, and those that are applied are not sent again. It
+    The operation is inspected first. The new operation has the same steps, but applied steps are not sent again. It
     is reviewed and executed like every other. Where it is not known whether a step was done, 409 ``outcome_undecided``
     names it. An operation that is resumed already is 409 ``already_resumed``; where nothing is left, 422
     ``nothing_to_resume``.
@@ -72,8 +72,8 @@ async def _read_resumable_chain(service: Service, actor: Actor, operation_id: st
     chain = await service.store.read(read_chain, actor, operation_id, service.store.clock)
     is_running = chain.record.status == "running" and not chain.record.is_stalled
     if chain.unsettled and chain.record.resumed_by is None and not is_running:
-        for id_ in reversed(chain.unsettled):  # what the last one wrote is not taken for an older one's
-            with suppress(NotFound):  # an older operation that the actor may not see keeps its verdicts
+        for id_ in reversed(chain.unsettled):  # the last one claims its entities first
+            with suppress(NotFound):  # skip an older operation that the actor may not see
                 await run_inspection(service, actor, id_)
         chain = await service.store.read(read_chain, actor, operation_id, service.store.clock)
     problem = await _find_problem(service, chain)
@@ -118,8 +118,8 @@ def _make_nothing_to_resume(message: str) -> InvalidInput:
 def _make_plan(chain: Chain) -> Plan:
     """Return the plan of the new operation.
 
-    Values that carried steps have changed are no longer as they were when the plan was made, so they are not compared
-    before the execution, and an edit of which a part is applied is not planned again.
+    Carried steps have changed values since the plan was made. These values are not compared before the execution, and a
+    partly applied edit is not planned again.
     """
     carried = chain.progress.carried
     if not carried:

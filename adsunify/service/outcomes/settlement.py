@@ -1,4 +1,7 @@
-"""Settle: a person decides a step in doubt. It is kept as a verdict, with who decided, and sends nothing."""
+"""Settle: a person decides a step in doubt.
+
+The decision is stored as a verdict with the name of the person. Nothing is written to the network.
+"""
 
 from __future__ import annotations
 
@@ -101,8 +104,8 @@ async def _read_outputs(service: Service, actor: Actor, chain: Chain, step: Step
     """Return the outputs of an applied step; ``entity_id`` is read as an entity of the account.
 
     Raises:
-        InvalidInput: ``entityId`` is missing, malformed, not of the account or below another parent, or the step must
-            be settled otherwise.
+        InvalidInput: ``entityId`` is missing, malformed, not of the account or below another parent, or the step needs
+            another decision.
     """
     record = chain.record
     if step.items is not None and step.items.many and step.action == "create":
@@ -142,10 +145,10 @@ async def _read_outputs(service: Service, actor: Actor, chain: Chain, step: Step
 async def _require_parent(session: NetworkSession, chain: Chain, step: Step, entity: ParsedEntity) -> None:
     """Check that an entity is below the parent in which a step creates it.
 
-    Some networks show the parent of an entity in the list of the parent only (ChatGPT).
+    Some networks show the parent of an entity only in the list of the parent's children (ChatGPT).
 
     Raises:
-        InvalidInput: it is below another parent.
+        InvalidInput: the entity is below another parent.
     """
     network, reads, account = session.adapter.network, session.adapter.reads, session.native_account
     outputs = {key: carried.outputs for key, carried in chain.progress.carried.items() if carried.outputs is not None}
@@ -170,9 +173,9 @@ def _store_settlement(
     step_creations: tuple[int, Sequence[CreatedId]],
     clock: Clock,
 ) -> None:
-    """Store a settlement. A chain that surely wrote nothing gives back what it took from windows.
+    """Store a settlement. If the chain surely wrote nothing, its amounts are removed from the windows.
 
-    ``made``: the position of the step, and the entities that it created.
+    ``step_creations``: the position of the step, and the entities that it created.
 
     Raises:
         InvalidInput: another step has created the entity.

@@ -1,4 +1,4 @@
-"""Undo: prepares an operation that takes back what another one wrote. It is reviewed and executed like every other."""
+"""Undo: prepares an operation that reverts the changes of another one. It is reviewed and executed like every other."""
 
 from __future__ import annotations
 
@@ -57,11 +57,12 @@ MOVED_ADVICE = "Nothing was prepared. Change these values yourself if you still 
 async def undo_operation(
     service: Service, actor: Actor, *, operation_id: str, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Prepare an operation that takes back the applied steps of an operation. Nothing is written until it is executed.
+    """Prepare an operation that reverts the applied steps of an operation. Nothing is written until it is executed.
 
-    Edits and statuses go back to the values before. What was created is deleted or archived, if it is still paused and
-    has no children of others. What was activated is paused, the campaign first. Where the network holds other values
-    than the operation wrote, the answer is 409 ``moved``; what cannot be undone is 422 ``not_reversible``.
+    Edits and statuses go back to the values before. Created entities are deleted or archived, if they are still paused
+    and have no children of others. Activated entities are paused, the campaign first. Where the network holds other
+    values than the operation wrote, the answer is 409 ``moved``; if the operation cannot be undone, it is 422
+    ``not_reversible``.
     """
     replay = await preparation.find_replay(service, actor, idempotency)
     if replay is not None:
@@ -71,9 +72,9 @@ async def undo_operation(
 
 
 async def plan_undo(service: Service, actor: Actor, operation_id: str) -> tuple[OperationRecord, Plan]:
-    """Return an operation, and the plan that takes back its applied steps. Errors: :func:`undo_operation`."""
+    """Return an operation, and the plan that reverts its applied steps. Errors: :func:`undo_operation`."""
     record, attempts = await read_operation(service, actor, operation_id)
-    if record.responses_removed_at is not None:  # they show which statuses the operation has set
+    if record.responses_removed_at is not None:  # only responses show which statuses the operation has set
         raise make_body_removed_error("responses")
     await service.store.read(undos.require_not_undone, record.id, service.store.clock)
     decided = await _read_decided_attempts(service, record, attempts)
@@ -160,9 +161,9 @@ def _read_statuses(network: Network, plan: Plan, receipt: Receipt) -> Sequence[O
 def _compare_entities(
     session: NetworkSession, reversals: Sequence[Reversal], own: set[tuple[str, str]]
 ) -> Flow[tuple[list[Reversal], list[StaleValue]]]:
-    """Return the reversals that are still needed, and what differs from what the operation wrote.
+    """Return the reversals that are still needed, and the values that differ from those that the operation wrote.
 
-    An entity that is gone needs no reversal; one that was activated and is not active any more needs none either.
+    A deleted entity needs no reversal, and neither does an activated entity that is not active any more.
     """
     due: list[Reversal] = []
     moved: list[StaleValue] = []
@@ -181,7 +182,7 @@ def _compare_entities(
 def _compare_entity(
     session: NetworkSession, reversal: Reversal, own: set[tuple[str, str]]
 ) -> Flow[list[StaleValue] | None]:
-    """Return what differs; None if the entity is deleted already."""
+    """Return the differing values; None if the entity is deleted already."""
     reads, account, network = session.adapter.reads, session.native_account, session.adapter.network
     if reversal.action == "edit":
         entity = yield from reads.fetch_editable_entity(account, reversal.kind, reversal.entity_id)
@@ -263,7 +264,7 @@ def _format(value: Json, currency: str | None) -> str:
 async def _plan_reversals(service: Service, session: NetworkSession, source: Plan, due: Sequence[Reversal]) -> Plan:
     """Plan the reversals as one operation.
 
-    A level that cannot be deleted is left out if its parent is deleted; the plan warns of it.
+    An entity that cannot be deleted is left out if its parent is deleted; the plan has a warning.
     """
     plans: list[Plan] = []
     issues: list[Issue] = []
@@ -316,8 +317,8 @@ def _parse_flag(before: Json, after: Json) -> Json:
 def join_plans(action: Action, plans: Sequence[Plan], warnings: Sequence[str]) -> Plan:
     """Join plans into one. Their steps are independent, and get keys of their own.
 
-    Either they expose nothing, or they activate again what an undone activation made: then the first is about the
-    campaign, whose exposure counts everything below it.
+    The plans either expose nothing, or activate entities again that the undone operation paused. Then the first plan is
+    about the campaign, and its exposure counts everything below the campaign.
     """
     steps: list[Step] = []
     for number, plan in enumerate(plans, 1):

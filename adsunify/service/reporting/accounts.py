@@ -48,8 +48,8 @@ async def read_account_insights(
     network's own, and have no totals; ``entityIds`` asks for up to 50 entities. ``GET /networks/{network}`` lists the
     levels that a network reports.
 
-    With ``asOf``, the answer is what a sync had kept at that time: 404 if one of the days was never synced before.
-    Native rows are not kept. Without it, the network is asked.
+    With ``asOf``, the answer has the figures that a sync had stored at that time, without native rows: 404 if one of
+    the days was not synced before. Without it, the figures are read from the network.
     """
     session = await NetworkSession.load(service, actor, account_id)
     if level in ("campaign", "adGroup", "ad"):
@@ -117,7 +117,7 @@ def _get_last_day(service: Service, session: NetworkSession, start: date, end: d
 
 
 async def _read(service: Service, session: NetworkSession, start: date, end: date, job: str | None) -> Insights:
-    if job is None:  # a job that was requested in time can be resumed later
+    if job is None:  # no check with a job: a report that was requested in time can be resumed later
         require_history(session.adapter.network, session.native_account, start, service.now())
     return await session.run_flow(
         session.adapter.reads.fetch_insights(session.native_account, start, end, job, service.now())
@@ -134,7 +134,7 @@ def _insights_to_json(session: NetworkSession, insights: Insights) -> dict[str, 
 
 
 def list_account_rows(session: NetworkSession, insights: Insights) -> list[Json]:
-    """Return the figures of an account as rows of a level, whose entity is the account."""
+    """Return the figures of an account as rows of a level, with the account as the entity."""
     account = session.account
     entity = {"entityId": account.native_id, "entityName": account.name, "parentId": None}
     return [{**entity, **row.to_json()} for row in insights.rows]

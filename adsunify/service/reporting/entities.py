@@ -56,14 +56,14 @@ async def read_entity_insights(
 ) -> UseCaseResult:
     """Read one page of a report: from the network, or as it was known at a time.
 
-    ``end`` may be after the report's end, for days that have not begun.
+    ``end`` may be later than the end of the report, if the last days have not begun.
     """
     entity_ids: list[Json] = list(query.entity_ids)
     signed: list[Json] = ["insights", query.level.kind, query.start.isoformat(), end.isoformat(), entity_ids]
     signed += [] if as_of is None else [as_of]
     position = cursors.decode_cursor(service.ring, session.account.id, signed, cursor)
     job, native_cursor = None, None
-    if position.native_cursor is not None:  # later pages end where the first one did, also after midnight
+    if position.native_cursor is not None:  # later pages have the same last day as the first page, also after midnight
         job, native_cursor, last = loads(position.native_cursor)
         query = evolve(query, end=date.fromisoformat(last))
     if as_of is None:
@@ -103,7 +103,7 @@ async def _read_page(
     service: Service, session: NetworkSession, query: ReportQuery, cursor: str | None, job: str | None
 ) -> EntityReportPage:
     adapter, account, now = session.adapter, session.native_account, service.now()
-    if job is None:  # a job that was requested in time can be resumed later
+    if job is None:  # no check with a job: a report that was requested in time can be resumed later
         require_history(adapter.network, account, query.start, now, query.level)
     if adapter.reports is None:
         raise LookupError(f"The adapter of {adapter.network.title} declares levels of reports and cannot read them.")

@@ -74,7 +74,7 @@ async def read_report(
         except ProviderError as problem:
             if record.state != "read" or isinstance(problem, TRANSIENT_ERRORS):
                 raise
-            continue  # the network no longer has it
+            continue  # the network no longer has the report
     return None
 
 
@@ -83,7 +83,7 @@ async def advance_report(
 ) -> ReportT:
     """Request a report or read its progress. Its job is stored until the report was read or has failed for good.
 
-    Several calls may see its end; only the transaction that ends it records the event.
+    Several calls may see the end of the report; only the transaction that deletes its job records the event.
     """
     store = service.store
     try:
@@ -99,7 +99,7 @@ async def advance_report(
         raise
     if report.pending is not None:
         await store.write(reports.mark_started, record.id, report.pending.job, store.clock)
-    elif record.state != "read":  # a report that came at once is deleted: there is nothing to resume
+    elif record.state != "read":  # a report that was ready at once is deleted, because there is nothing to resume
         await store.write(_end_report, record, record.job is None, session.account, store.clock, _success_event(report))
     return report
 

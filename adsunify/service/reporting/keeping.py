@@ -1,4 +1,4 @@
-"""Reads daily figures from the networks and keeps them, with a version for each change."""
+"""Reads daily figures from the networks and stores them, with a version for each change."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ conversions for 90."""
 PATIENCE_SECONDS = 600.0
 """How long a sync waits for a report that a network prepares. The next sync resumes the report."""
 MAX_PAUSE_SECONDS = 30.0
-"""The longest time between two questions whether a report is ready."""
+"""The longest time between two checks whether a report is ready."""
 READS_PER_NETWORK = 4
 """How many accounts of one network are read at the same time."""
 ROWS_PER_COMMIT = 5_000
-"""How many rows one transaction stages, or compares; there a day is never divided.
+"""How many rows one transaction stages or compares.
 
-Other writers of an SQLite file wait for it.
+A comparison never divides a day. Other writers of an SQLite file wait for the transaction.
 """
 PageT = TypeVar("PageT", Insights, EntityReportPage)
 
@@ -95,7 +95,7 @@ async def sync_accounts(
     patience: float = PATIENCE_SECONDS,
     announce: Callable[[str, str], None] = lambda account_id, level: None,
 ) -> AsyncIterator[SyncResult]:
-    """Read the latest days of levels of accounts and keep them. Yields the result of each level when it is known.
+    """Read the latest days of levels of accounts and store them. Yields the result of each level when it is known.
 
     Several accounts are read at the same time; the levels of an account are read one after another. ``patience``: the
     longest time in seconds that a level waits for a report. ``announce`` is called with the id of the account
@@ -130,7 +130,7 @@ async def sync_accounts(
 async def sync_level(
     service: Service, account: AccountRecord, level: str, days: int = DEFAULT_DAYS, patience: float = PATIENCE_SECONDS
 ) -> SyncResult:
-    """Read the latest days of a level of an account, today included, and keep them.
+    """Read the latest days of a level of an account, today included, and store them.
 
     The days begin later where the network does not report so far back. A failure is part of the result.
     """
@@ -146,7 +146,7 @@ async def sync_level(
 async def _sync_level(
     service: Service, session: NetworkSession, level: str, days: int, patience: float
 ) -> tuple[int, int]:
-    """Return the number of rows, and that of new versions."""
+    """Return the number of rows and the number of new versions."""
     store = service.store
     today = get_account_today(service, session)
     start = _find_first_day(service, session, level, today - timedelta(days=days - 1))
@@ -165,7 +165,7 @@ async def _sync_level(
         if sum(row_counts.values()) != count:
             raise ProviderUnreadable("The report has two rows of one entity and day.")
         missing = coverage.missing_ranges
-        if not coverage.is_complete and not missing:  # the network does not tell where rows are absent
+        if not coverage.is_complete and not missing:  # the network does not say which rows are missing
             missing = [DateRange(start, today)]
         versions = 0
         for some_days in split_days(start, today, row_counts):

@@ -1,4 +1,4 @@
-"""Daily figures as they were known at a time, from those that a sync has kept."""
+"""Daily figures as they were known at a time, from the figures that syncs have stored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def read_known_page(
 ) -> EntityReportPage:
     """Return a page of the figures of a level as they were known, in order of days and entities.
 
-    It has no native rows. ``cursor`` is that of the page before. Raises as :func:`read_known_insights`.
+    It has no native rows. ``cursor``: the cursor that the page before returned. Raises as :func:`read_known_insights`.
     """
     subject = FigureSubject(session.account.id, query.level.kind)
     known = await _find_days(service, subject, query.start, query.end, as_of)
@@ -82,7 +82,7 @@ def _make_metrics(row: FigureRow) -> EntityMetrics:
 
 
 def _make_day(row: FigureRow) -> DailyMetrics:
-    """Return the figures of a day without the entity, which is the account."""
+    """Return the figures of the account for one day, without the members that name the entity."""
     members = _make_metrics(row)
     return DailyMetrics(**{metric.name: getattr(members, metric.name) for metric in fields(DailyMetrics)})
 

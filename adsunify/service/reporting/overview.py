@@ -55,7 +55,7 @@ class AccountTotals:
 
 @frozen
 class AccountFigures:
-    """What was read of one account: figures, an error, or neither if it was not read in time."""
+    """The result for one account: figures, an error, or neither if the account was not read in time."""
 
     account: AccountRecord
     figures: Mapping[str, Json] | None = None
@@ -75,7 +75,7 @@ class AccountFigures:
         return self.figures is not None and bool(get_value(self.figures, "/coverage/complete"))
 
     def to_totals(self) -> AccountTotals:
-        """Return what the totals of the account's currency add up."""
+        """Return the part that the totals of the account's currency add up."""
         return AccountTotals(self.account.network, self.account.currency, self.totals, self.is_complete)
 
     def to_json(self) -> dict[str, Json]:
@@ -113,16 +113,16 @@ async def read_overview(
 
     Without ``accountIds`` and ``network``, these are all connected accounts that the credential reaches, at most 200.
     The state of an account is ``complete`` (the network has answered), ``pending`` (its report is not ready: call
-    again) or ``failed`` (with the error). ``totals`` has one entry for each currency and adds up the days that are
-    there; amounts of two currencies are never added, and neither are conversions of two networks, which count them in
+    again) or ``failed`` (with the error). ``totals`` has one entry for each currency and adds up the days with figures;
+    amounts of two currencies are never added, and neither are conversions of two networks, which count them in
     different ways. From ``provisionalFrom`` on figures may change; a day that has not ended in the account's time zone
     is provisional.
 
     With ``level``, ``rows`` is the first page of the account's report, which has no totals. ``nextCursor`` leads to the
     next page in ``GET /accounts/{accountId}/insights``.
 
-    With ``asOf``, the answer is what syncs had kept at that time. An account of which a day was never synced before has
-    ``failed``.
+    With ``asOf``, the answer has the figures that syncs had stored at that time. An account is ``failed`` if one of its
+    days was not synced before.
     """
     check_days(start_date, end_date)
     if as_of is not None:
@@ -186,7 +186,7 @@ async def _read_account(
 
 
 def sum_currencies(accounts: Sequence[AccountTotals]) -> Iterator[dict[str, Json]]:
-    """Yield the totals of each currency. They leave out accounts without figures; ``complete`` tells whether any is.
+    """Yield the totals of each currency. They leave out accounts without figures; then ``complete`` is false.
 
     Networks count conversions in different ways. If the accounts are of several networks, conversions and their value
     are None.

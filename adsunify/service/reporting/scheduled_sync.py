@@ -1,4 +1,4 @@
-"""The job of a worker that keeps daily figures: syncs what is due, and deletes versions after the retention."""
+"""The job of a worker that syncs the daily figures that are due, and deletes old versions after their retention."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from adsunify.store.kept_figures import FigureSubject
 from .keeping import list_accounts, list_levels, sync_accounts
 
 CHECK_SECONDS = 900.0
-"""The wait between two looks for what is due. What has failed is tried again then."""
+"""The wait between two checks for due syncs. Failed syncs are repeated then."""
 HOUR_MILLISECONDS = 3_600_000
 DELETION_MILLISECONDS = 24 * HOUR_MILLISECONDS
-"""The wait between two deletions of old versions, which look at all days that are kept."""
+"""The wait between two deletions of old versions, which go through all stored days."""
 DELETED_DAYS = 7
 """The days whose old versions one transaction deletes."""
 _LOGGER = logging.getLogger("adsunify.worker")
@@ -29,7 +29,7 @@ _LOGGER = logging.getLogger("adsunify.worker")
 class ScheduledSync:
     """Syncs each level of each connected account again after ``Settings.insights_sync_hours``; 0 switches it off.
 
-    Any number of workers may run it on one database: the accounts that one of them has synced are not due for another.
+    Any number of workers may run it on one database: an account that one worker has synced is not due for the others.
     """
 
     service: Service
