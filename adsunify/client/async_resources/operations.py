@@ -237,7 +237,7 @@ class AsyncOperationsResource(AsyncResource):
         )
 
     async def resume(self, operation: Operation | str, *, idempotency_key: str | None = None) -> Operation:
-        """Prepare the remaining steps of an operation that stalled, expired, stopped half way, or has an unknown outcome.
+        """Prepare the remaining steps of an operation that stalled, expired or stopped, or whose outcome is unknown.
 
         The operation is inspected first. The new operation has the same steps, but applied steps are not sent again. It
         is reviewed and executed like every other. Where it is not known whether a step was done, 409

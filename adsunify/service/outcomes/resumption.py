@@ -35,7 +35,7 @@ SETTLE_ADVICE = (
 async def resume_operation(
     service: Service, actor: Actor, *, operation_id: str, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Prepare the remaining steps of an operation that stalled, expired, stopped half way, or has an unknown outcome.
+    """Prepare the remaining steps of an operation that stalled, expired or stopped, or whose outcome is unknown.
 
     The operation is inspected first. The new operation has the same steps, but applied steps are not sent again. It
     is reviewed and executed like every other. Where it is not known whether a step was done, 409 ``outcome_undecided``
