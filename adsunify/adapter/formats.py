@@ -21,15 +21,15 @@ Period = Literal["daily", "lifetime"]
 
 @frozen(eq=False)
 class Input:
-    """What a format does with one member of the brief. The first row of a path that applies counts.
+    """What a format does with one member of the brief. Of the rows with the same path, the first that applies counts.
 
     A member without a row is refused.
 
     Attributes:
         requirement: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one member
             of ``group``); ``refused`` (``reason`` says why).
-        accepted_form: the accepted form in words.
-        choices: the values that are accepted; empty: all of them. ``reason`` may say why others are refused.
+        accepted_form: a description of the accepted form.
+        choices: the accepted values; empty: all values. ``reason`` may say why other values are refused.
         find_error: returns what is wrong with a value; None if it is valid.
         reason: why the member or a value is refused, or to which accounts a row with ``is_exempt`` applies.
         is_exempt: the row does not apply to accounts for which this function returns True.
@@ -66,8 +66,8 @@ class Format:
 
     Attributes:
         bid_meanings: what ``bid`` means for each goal.
-        is_match: whether a brief, given as its members by path, has this format. If two formats match a brief, the
-            tables have a defect.
+        is_match: whether a brief has this format; the argument has the brief's members by path. If two formats match a
+            brief, the tables have a defect.
     """
 
     code: str

@@ -20,12 +20,12 @@ class Metric:
 
     Attributes:
         native: the pointer to the value in a row of a report.
-        unit: ``count``; ``whole`` (a count; a fraction counts as missing); ``decimal``; ``micros`` (a million make a
-            major unit); ``cents`` (a hundred make a major unit); ``minor`` (as many make a major unit as the account's
-            :class:`MoneyUnit` says); ``major``.
-        read: returns the values of several rows where the pointer alone does not lead to them.
-        absent_value: the value if a row lacks the field: None, or 0 where the network documents it.
-        absent_texts: texts that mean that the value is missing.
+        unit: ``count``; ``whole`` (a count; a fraction counts as missing); ``decimal``; ``major``; ``micros``
+            (1,000,000 per major unit); ``cents`` (100 per major unit); ``minor`` (the account's :class:`MoneyUnit`
+            gives the number per major unit).
+        read: returns the values of several rows, if a pointer alone does not lead to them.
+        absent_value: the value if a row lacks the field: None, or 0 if the network documents that.
+        absent_texts: texts which mean that the value is missing.
     """
 
     name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
@@ -47,8 +47,8 @@ class ReportLevel:
         id: where a row has the entity's id.
         name: the pointer to the entity's name; None if the report does not have it.
         parent_id: where a row has the id of the entity above it; None if the report does not have it.
-        adds_up: the figures of all entities of a day add up to those of the account, except for ``reach``.
-        metrics: the metrics of this level; None if they are those of the account.
+        adds_up: the figures of all entities of a day add up to the figures of the account, except for ``reach``.
+        metrics: the metrics of this level; None if the level has the metrics of the account.
         history: how far back the network reports this level; None if as far back as the account.
         note: a sentence for people about the figures of this level.
         source: the documentation of these facts.
@@ -68,7 +68,7 @@ class ReportLevel:
 
 @frozen
 class History:
-    """How far back a network reports by days: so many days or months before today.
+    """How far back a network reports by days: a number of days or months before today.
 
     ``timezone`` is the time zone of "today" if it is not the account's.
     """

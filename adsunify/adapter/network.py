@@ -125,19 +125,19 @@ class Level:
         native: the network's name of the level.
         path: the part of a request's address that names the level.
         id: the pointer to the id in a native entity.
-        status: the pointer to the native status, or a function that makes one word of several members (Outbrain has two
-            flags).
+        status: the pointer to the native status, or a function that returns one word for several members (Outbrain has
+            two flags).
         id_pattern: a regular expression that matches a whole id.
-        listed_output: the output of a create step with the id that lists show.
-        account: where an entity names its account in the form of ``Account.native_id``. It is empty if each request for
-            an entity names the account, or if an entity above it does.
+        listed_output: the output of a create step that holds the id which lists show.
+        account: the pointer to the account in an entity, in the form of ``Account.native_id``, or a function that
+            returns the account. It is empty if each request for an entity, or an entity above it, names the account.
         fields: the fields that a read requests.
         unified_statuses: native status -> ``active``, ``paused``, ``archived`` or ``deleted``.
         writable_statuses: ``active`` and ``paused`` -> the native status that a write sends.
         status_filters: the native statuses by which callers may filter a list.
         initial_status: the native status that a create sends; empty if entities cannot be created paused.
-        status_members: native status -> the members that a write of it sends, where that is not the one member that
-            ``status`` points to.
+        status_members: native status -> the members that a write of this status sends, if these are not just the one
+            member that ``status`` points to.
         deletion_statuses: native status -> the status that a deletion sets; "" stands for every other status. It is
             empty if a deletion is not a change of status.
         is_deleted: whether an entity is deleted, if its native status does not say so.
@@ -157,8 +157,8 @@ class Level:
         compared: exceptions for the comparison of a sent create with a read. ``/creative/creative_id=/creative/id``:
             the read shows the sent member at the second pointer. A pointer without ``=``: the read shows the member in
             another form, so it is not compared. All other members are compared at the same pointer.
-        catalog: the catalog that lists the entities if they have no list. The id of a parent follows after a colon.
-        visibility_seconds: so many seconds after its creation, every entity is in the lists.
+        catalog: the catalog that lists the entities if they have no list. The id of a parent follows a colon.
+        visibility_seconds: the seconds after its creation in which every entity appears in the lists.
         label: the name of the level in sentences.
     """
 
@@ -202,23 +202,23 @@ class Setting:
 
     Attributes:
         field: the name of the field. It never contains a native unit.
-        native: the pointer to the value in a native entity, or a function that returns the pointer if the place depends
-            on the entity (a daily or a lifetime budget).
+        native: the pointer to the value in a native entity, or a function that returns the pointer if it depends on the
+            entity (a daily or a lifetime budget).
         unit: the type of the value. ``Network.time`` reads and writes an ``instant``. A ``day`` is given as a date
             or an instant and stored as a whole day.
-        list_choices: the accepted values for an entity, a part of ``choices``.
+        list_choices: returns the accepted values for an entity, a subset of ``choices``.
         minimum: the smallest number, or amount in major units.
         maximum: the largest number, or amount in major units.
         can_clear: whether "" clears the field.
-        cleared: the native value that clears the field. It is sent without ``write``. If it is None, ``write`` makes
-            the value, or null is sent.
+        cleared: the native value that clears the field. It is sent without a call of ``write``. If it is None,
+            ``write`` returns the value; without ``write``, null is sent.
         is_zero_unset: a native amount of 0 means that there is no amount.
         native_names: further native names of the amount. If an edit uses one of them, the error names this field.
         lock: the reason why the field is always locked, or a function that returns the reason for an entity. Its second
             argument is the present in the account's time zone.
-        read: returns the shown value (money in major units, as text) where ``native`` alone does not lead to it.
-        write: returns pointer -> native value for a new value (already in native units) where ``{native: value}`` is
-            not the whole change.
+        read: returns the displayed value (money in major units, as text), if it is not just the value at ``native``.
+        write: returns pointer -> native value for a new value (already in native units), if the change is not just
+            ``{native: value}``.
         is_bulk_editable: False for an amount or a number that a bulk edit cannot change.
         find_error: returns what is wrong with a new value in native units; None if it is valid. It is not called for
             a value that clears the field.
@@ -260,7 +260,7 @@ class EditMember:
         path: the path of the member, such as ``targeting.locations``; or ``targeting`` or ``creative`` in a row that
             refuses the whole part.
         field: the setting that changes the same value.
-        parse_type: returns the type that an id contains, to be compared with the item's ``type``; None if it has none.
+        parse_type: returns the type in an id, to compare it with the item's ``type``; None if the id has no type.
         radius_types: the types of items that accept ``radiusKm``.
         can_clear: the list may be empty, because another level holds the countries.
         reason: why the member or the part is refused; empty if it is accepted.
@@ -281,12 +281,12 @@ class Catalog:
 
     Attributes:
         request: builds the native request of a page from account, suffix, cursor and limit.
-        items: the pointer to the list in a response, or a function that makes the rows of a response of another shape.
+        items: the pointer to the list in a response, or a function that returns the rows of a response.
         id: the pointer to the id in a row, or a function that returns it.
         name: the pointer to the name in a row, or a function that returns it.
         next: returns the next cursor of a response.
         suffix: whether text after a colon is ``none``, ``optional`` or ``required``.
-        next_after: returns the next cursor of a request and its response, where the response alone does not contain it
+        next_after: returns the next cursor from a request and its response, if the response alone does not contain it
             (an offset, a page number).
     """
 
@@ -324,7 +324,7 @@ class Extra:
         form: how pages format the value: ``text`` (unchanged), ``flag`` (``true`` or ``false``), ``words`` (a native
             constant, or a list of constants), ``native_amount`` (native units of the account's money), ``micros`` (a
             million make a major unit), ``seconds`` (since 1970), ``instant`` (ISO 8601).
-        texts: value -> its words on pages, for values that ``form`` does not explain.
+        texts: value -> its text on pages, for values that ``form`` does not explain.
     """
 
     name: str
