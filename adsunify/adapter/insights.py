@@ -156,7 +156,7 @@ class Coverage:
         return evolve(self, end=end, is_complete=False, missing_ranges=missing)
 
     def mark_missing_days(self, reported: Collection[datetime.date], missing_day: MissingDayMeaning) -> Self:
-        """Return the coverage with days without a row treated as ``missing_day`` says, and with a note about them."""
+        """Return the coverage in which days without a row have the meaning ``missing_day``, with a note about them."""
         range_days = set(DateRange(self.start, self.end).iterate_days())
         lost = {day for days in self.missing_ranges for day in days.iterate_days()}
         silent = range_days - lost - set(reported)

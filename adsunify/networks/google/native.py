@@ -152,7 +152,7 @@ COLLECTIONS: Mapping[str, str] = {
     "ad": "ads",
 }
 COMPOSITE_ID_RESOURCES = ("campaignCriterion", "adGroupCriterion", "adGroupAd")
-"""Resources whose ID consists of the parent's ID and their own, joined by ``~``."""
+"""The resources whose ID consists of the parent's ID and their own ID, joined by ``~``."""
 _match_id_number = re.compile("[1-9][0-9]{0,18}").fullmatch
 
 

@@ -87,7 +87,7 @@ def _build_token_check_request(token: str) -> Request:
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """Return the same credentials, because no request renews a token.
 
-    So a 401 proves nothing about the token: Outbrain also answers 401 to a forbidden operation (Amplify reference).
+    A 401 does not prove that the token is invalid: it is also the answer to a forbidden operation (Amplify reference).
     """
     return (yield from completed_flow(credentials))
 
