@@ -129,13 +129,13 @@ def takes_id(endpoint: Endpoint) -> bool:
 each = parametrize_endpoints(ENDPOINTS)
 
 
-def address(endpoint: Endpoint, **ids: str) -> str:
+def make_address(endpoint: Endpoint, **ids: str) -> str:
     """The endpoint's path with ids of nothing, or those given."""
     values = {"network": "meta", "resource": "pages", "entityId": "1"} | ids
     return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], NEVER), endpoint.path)
 
 
-async def ask(caller: Caller, endpoint: Endpoint, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+async def send_request(caller: Caller, endpoint: Endpoint, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
     answer = await caller.send(
         endpoint.method,
         path,
@@ -155,10 +155,10 @@ async def test_without_a_valid_token_nothing_is_answered(empty: Served, endpoint
     good = empty.people["admin"].tokens["write"]
     other_secret = good[:13] + empty.people["member"].tokens["write"][13:]
     for token in ("garbage", "adu_AAAAAAAA_" + "A" * 43, good[:-1], good + "A", other_secret, "é", expired, revoked):
-        status, problem = await ask(empty.caller(token), endpoint, address(endpoint))
+        status, problem = await send_request(empty.caller(token), endpoint, make_address(endpoint))
         assert (status, problem["code"]) == (401, "unauthenticated"), token
         assert token not in str(problem)
-    status, problem = await ask(empty.caller(None), endpoint, address(endpoint))
+    status, problem = await send_request(empty.caller(None), endpoint, make_address(endpoint))
     assert (status, problem["code"]) == (401, "token_missing")
     after = await empty.rows()
     assert {name: after[name] - before[name] for name in after if after[name] != before[name]} == {
@@ -187,7 +187,7 @@ async def test_what_each_role_and_key_may(empty: Served, endpoint: Endpoint) -> 
     assert endpoint.access == needed
     for (name, kind), may in MAY.items():
         before = await empty.rows()
-        status, body = await ask(empty.person(name, kind), endpoint, address(endpoint))
+        status, body = await send_request(empty.person(name, kind), endpoint, make_address(endpoint))
         if needed in may | {"owner"} and not endpoint.needs_person:
             assert status not in (401, 403), (name, kind, body)
         else:
@@ -204,7 +204,7 @@ async def test_a_frozen_admin_key_only_reads_and_cancels(empty: Served, endpoint
     key_id, secret = await empty.key("admin")
     await empty.service.store.write(freeze_credential, actor.workspace_id, key_id, NEVER, None, clock)
     before = await empty.rows()
-    status, body = await ask(empty.caller(secret), endpoint, address(endpoint, credential=key_id))
+    status, body = await send_request(empty.caller(secret), endpoint, make_address(endpoint, credential=key_id))
     if endpoint.method_name != "cancel" and endpoint.access in ("write", "admin"):
         code = "person_required" if endpoint.needs_person else "credential_frozen"
         assert (status, body["code"], body["outcome"]) == (403, code, "not_applied")
@@ -246,19 +246,19 @@ async def test_a_key_is_worth_its_owners_role_of_now(empty: Served) -> None:
 @parametrize_endpoints([endpoint for endpoint in ENDPOINTS if takes_id(endpoint) and not endpoint.needs_person])
 async def test_ids_of_another_workspace_are_not_found(server: Served, endpoint: Endpoint) -> None:
     """404 wherever an id stands, in the path or in the body; nothing is said about what exists elsewhere."""
-    theirs = await foreign(server)
+    theirs = await list_foreign_ids(server)
     ids = {name: value for name, value in theirs.items() if name in endpoint.parameters}
     body = BODIES.get(endpoint.operation_id)
     changed = body | {"accountId": theirs["accountId"]} if body is not None and "accountId" in body else body
     before = await server.rows()
-    status, problem = await ask(server.admin, endpoint, address(endpoint, **ids), changed)
+    status, problem = await send_request(server.admin, endpoint, make_address(endpoint, **ids), changed)
     assert status == 404, problem
-    missing_status, missing = await ask(server.admin, endpoint, address(endpoint), body)
+    missing_status, missing = await send_request(server.admin, endpoint, make_address(endpoint), body)
     assert (missing_status, missing["detail"]) == (404, problem["detail"])
     assert await server.rows() == before
 
 
-async def foreign(server: Served) -> dict[str, str]:
+async def list_foreign_ids(server: Served) -> dict[str, str]:
     """Ids of everything that the other workspace has."""
     stranger = server.person("stranger")
     if "operationId" not in server.foreign:
@@ -281,14 +281,14 @@ async def foreign(server: Served) -> dict[str, str]:
 
 
 async def test_a_batch_says_not_found_for_each_foreign_operation(server: Served) -> None:
-    theirs = (await foreign(server))["operationId"]
+    theirs = (await list_foreign_ids(server))["operationId"]
     batch = await server.admin.post("/operations/execute", {"operationIds": [theirs, NEVER], "confirmed": True})
     assert [result["operationId"] for result in batch["results"]] == [theirs, NEVER]
     assert {result["error"]["code"] for result in batch["results"]} == {"not_found"}
 
 
 async def test_a_foreign_source_is_not_activatable(server: Served) -> None:
-    theirs = (await foreign(server))["operationId"]
+    theirs = (await list_foreign_ids(server))["operationId"]
     body = {"accountId": server.accounts["meta"], "sourceOperationId": theirs}
     assert await server.admin.read_issues("POST", "/activate", body) == {
         ("sourceOperationId", "source_not_activatable")
@@ -296,12 +296,12 @@ async def test_a_foreign_source_is_not_activatable(server: Served) -> None:
 
 
 async def test_lists_show_the_own_workspace_only(server: Served) -> None:
-    await foreign(server)
+    await list_foreign_ids(server)
     for path, name in (("/keys", "keyId"), ("/connections", "connectionId"), ("/accounts", "accountId")):
         mine = {row[name] for row in await server.admin.get(path)}
         theirs = {row[name] for row in await server.person("stranger").get(path)}
         assert mine and theirs and not mine & theirs
-    assert (await foreign(server))["operationId"] not in {
+    assert (await list_foreign_ids(server))["operationId"] not in {
         operation["id"] for operation in await server.admin.get("/operations")
     }
 

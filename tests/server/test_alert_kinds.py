@@ -19,7 +19,7 @@ from tests.system.webhooks.receiving import run_receiver
 
 from .served import Served, brief
 from .test_alerts import evaluate
-from .test_insights import today
+from .test_insights import read_today
 from .test_kept_figures import sync
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -48,7 +48,7 @@ def get_network(code: str) -> Network:
     return get_adapter(code).network
 
 
-async def make(server: Served, network: str, **members: Any) -> str:
+async def create_alert(server: Served, network: str, **members: Any) -> str:
     body = {"name": f"For {network}", "scope": {"accountIds": [server.accounts[network]]}, **members}
     return str((await server.admin.post("/alerts", body, 201))["id"])
 
@@ -60,17 +60,17 @@ async def read_alert(server: Served, alert: str) -> Any:
 async def list_rows(server: Served, account: str, level: str, day: date) -> list[Any]:
     """The kept rows of a day."""
     insights = await server.admin.get(
-        f"/accounts/{account}/insights", startDate=str(day), endDate=str(day), level=level, asOf=now(server)
+        f"/accounts/{account}/insights", startDate=str(day), endDate=str(day), level=level, asOf=format_now(server)
     )
     rows: list[Any] = insights["rows"]
     return rows
 
 
-def now(server: Served) -> str:
+def format_now(server: Served) -> str:
     return server.hands.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def of_alert(events: list[dict[str, Any]], alert: str) -> list[dict[str, Any]]:
+def select_alert_events(events: list[dict[str, Any]], alert: str) -> list[dict[str, Any]]:
     return [event for event in events if event["alertId"] == alert]
 
 
@@ -82,24 +82,28 @@ async def test_spend_and_pace_on_each_network(server: Served, live: dict[str, st
     level = "adGroup" if "adGroup" in levels else "campaign"
     await sync(server, [account], ["account", level], days=3)
     zone = ZoneInfo((await server.admin.get(f"/accounts/{account}"))["timezone"])
-    spend = await make(server, network, kind="spendAbove", level=level, amount="0.01", currency="USD")
-    whole = await make(server, network, kind="spendAbove", amount="0.01", currency="USD")
+    spend = await create_alert(server, network, kind="spendAbove", level=level, amount="0.01", currency="USD")
+    whole = await create_alert(server, network, kind="spendAbove", amount="0.01", currency="USD")
     paces = {
-        kind: await make(server, network, kind="paceAbove", level=kind, percent=1)
+        kind: await create_alert(server, network, kind="paceAbove", level=kind, percent=1)
         for kind in ("campaign", "adGroup")
         if kind in levels
     }
     if "campaign" in paces and level == "adGroup":
         await sync(server, [account], ["campaign"], days=3)
-    day = await today(server, account)
+    day = await read_today(server, account)
     events = await evaluate(server)
     rows = await list_rows(server, account, level, day)
     expected = {(row["entityId"], row["spend"]) for row in rows if row["spend"] and Decimal(row["spend"]) > 0}
-    assert {(event["entityId"], event["found"]) for event in of_alert(events, spend)} == expected
+    assert {(event["entityId"], event["found"]) for event in select_alert_events(events, spend)} == expected
     (row,) = await list_rows(server, account, "account", day)
-    assert [(event["found"], "entityId" in event) for event in of_alert(events, whole)] == [(row["spend"], False)]
+    assert [(event["found"], "entityId" in event) for event in select_alert_events(events, whole)] == [
+        (row["spend"], False)
+    ]
     events_by_entity = {
-        (kind, event["entityId"]): event for kind, alert in paces.items() for event in of_alert(events, alert)
+        (kind, event["entityId"]): event
+        for kind, alert in paces.items()
+        for event in select_alert_events(events, alert)
     }
     gaps = [gap for alert in paces.values() for gap in (await read_alert(server, alert))["notEvaluated"]]
     assert events_by_entity or gaps, "what cannot be compared is said"
@@ -126,19 +130,19 @@ async def test_spend_and_pace_on_each_network(server: Served, live: dict[str, st
 @pytest.mark.parametrize(("network", "level"), REVIEWS)
 async def test_a_refused_ad_is_told(server: Served, live: dict[str, str], network: str, level: Level) -> None:
     account = live[network]
-    alert = await make(server, network, kind="disapproved", level=level.kind)
+    alert = await create_alert(server, network, kind="disapproved", level=level.kind)
     await sync(server, [account], ["account"], days=2)
-    assert of_alert(await evaluate(server), alert) == []
+    assert select_alert_events(await evaluate(server), alert) == []
     nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
     active = {node["id"] for node in nodes if node["kind"] == level.kind and node["status"] == "active"}
     world = server.networks.state.worlds[network]
     await server.networks.refuse(network, *(id_ for _, id_ in world._stored_entities))
     await sync(server, [account], ["account"], days=2)
-    events = of_alert(await evaluate(server), alert)
+    events = select_alert_events(await evaluate(server), alert)
     assert active and {event["entityId"] for event in events} >= active
     assert {event["found"] for event in events} <= {*level.disapproved_statuses}
     await sync(server, [account], ["account"], days=2)
-    assert of_alert(await evaluate(server), alert) == []
+    assert select_alert_events(await evaluate(server), alert) == []
     await server.networks.refuse(network)
 
 
@@ -146,13 +150,13 @@ async def test_an_ad_that_is_refused_again_is_told_again_on_another_day(server: 
     account = live["meta"]
     nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
     ad = next(node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active")
-    alert = await make(server, "meta", kind="disapproved", scope={"accountIds": [account], "entityIds": [ad]})
+    alert = await create_alert(server, "meta", kind="disapproved", scope={"accountIds": [account], "entityIds": [ad]})
     counts = []
     for refused, days in (((ad,), 0), ((), 0), ((ad,), 0), ((ad,), 1), ((ad,), 0)):
         server.hands.pass_(days=days)
         await server.networks.refuse("meta", *refused)
         await sync(server, [account], ["account"], days=2)
-        counts.append(len(of_alert(await evaluate(server), alert)))
+        counts.append(len(select_alert_events(await evaluate(server), alert)))
     assert counts == [1, 0, 0, 1, 0]
     await server.networks.refuse("meta")
     gone = {"accountIds": [account], "entityIds": [ad, "999999999999"]}
@@ -175,47 +179,49 @@ async def activate(server: Served, network: str) -> Any:
 @pytest.mark.parametrize("network", ["outbrain", "x", "linkedin", "google", "meta"])
 async def test_an_ad_without_delivery_is_told_once(server: Served, network: str) -> None:
     account = server.accounts[network]
-    first = await today(server, account)
+    first = await read_today(server, account)
     days = [str(first + timedelta(days=number)) for number in range(-2, 5)]
     await server.networks.quiet(network, *days)
     await activate(server, network)
-    alert = await make(server, network, kind="noDeliveryFor", hours=30)
+    alert = await create_alert(server, network, kind="noDeliveryFor", hours=30)
     nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
     await sync(server, [account], ["ad"], days=3)
-    assert of_alert(await evaluate(server), alert) == [], "the hours are not over"
+    assert select_alert_events(await evaluate(server), alert) == [], "the hours are not over"
     server.hands.pass_(hours=31)
     await sync(server, [account], ["ad"], days=5)
-    events = of_alert(await evaluate(server), alert)
+    events = select_alert_events(await evaluate(server), alert)
     ads = {node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active"}
     assert events and {event["entityId"] for event in events} <= ads
     assert {(event["allowed"], int(event["found"]) >= 30) for event in events} == {("30", True)}
     untimed = [gap for gap in (await read_alert(server, alert))["notEvaluated"] if "known time" in gap["reason"]]
     assert all(set(gap["entityIds"]).isdisjoint(event["entityId"] for event in events) for gap in untimed)
     await sync(server, [account], ["ad"], days=5)
-    assert of_alert(await evaluate(server), alert) == []
+    assert select_alert_events(await evaluate(server), alert) == []
     await server.networks.quiet(network)
     await sync(server, [account], ["ad"], days=5)
-    assert of_alert(await evaluate(server), alert) == []
+    assert select_alert_events(await evaluate(server), alert) == []
 
 
 async def test_an_ad_that_was_paused_elsewhere_is_not_told(server: Served) -> None:
     account = server.accounts["meta"]
-    first = await today(server, account)
+    first = await read_today(server, account)
     await server.networks.quiet("meta", *(str(first + timedelta(days=number)) for number in range(-1, 5)))
     creation = await activate(server, "meta")
     ad = next(step["outputs"]["id"] for step in creation["receipt"]["steps"] if step["key"] == "ad")
     scope = {"accountIds": [account], "entityIds": [ad]}
-    alert = await make(server, "meta", kind="noDeliveryFor", hours=24, scope=scope)
+    alert = await create_alert(server, "meta", kind="noDeliveryFor", hours=24, scope=scope)
     world = server.networks.state.worlds["meta"]
     stored = world.find("ad", ad)
     assert stored is not None
     world.replace(stored, {**stored.data, "status": "PAUSED"}, logged=False)
     server.hands.pass_(hours=25)
     await sync(server, [account], ["ad"], days=5)
-    assert of_alert(await evaluate(server), alert) == []
+    assert select_alert_events(await evaluate(server), alert) == []
     world.replace(stored, {**stored.data, "status": "ACTIVE"}, logged=False)
     await sync(server, [account], ["ad"], days=5)
-    assert of_alert(await evaluate(server), alert) == [], "somebody else has activated it, at an unknown time"
+    assert select_alert_events(await evaluate(server), alert) == [], (
+        "somebody else has activated it, at an unknown time"
+    )
     (gap,) = (await read_alert(server, alert))["notEvaluated"]
     assert gap["entityIds"] == [ad]
     await server.networks.quiet("meta")
@@ -229,24 +235,24 @@ async def set_status(server: Served, account: str, campaign: str, status: str) -
 
 async def test_the_hours_count_from_the_last_activation_above(server: Served) -> None:
     account = server.accounts["meta"]
-    first = await today(server, account)
+    first = await read_today(server, account)
     await server.networks.quiet("meta", *(str(first + timedelta(days=number)) for number in range(-1, 6)))
     steps = {step["key"]: step["outputs"] for step in (await activate(server, "meta"))["receipt"]["steps"]}
     await set_status(server, account, steps["campaign"]["id"], "paused")
     scope = {"accountIds": [account], "entityIds": [steps["ad"]["id"]]}
-    alert = await make(server, "meta", kind="noDeliveryFor", hours=30, scope=scope)
+    alert = await create_alert(server, "meta", kind="noDeliveryFor", hours=30, scope=scope)
     server.hands.pass_(hours=31)
     await sync(server, [account], ["ad"], days=5)
-    assert of_alert(await evaluate(server), alert) == [], "it cannot deliver while its campaign is paused"
+    assert select_alert_events(await evaluate(server), alert) == [], "it cannot deliver while its campaign is paused"
     await set_status(server, account, steps["campaign"]["id"], "active")
     await sync(server, [account], ["ad"], days=5)
-    assert of_alert(await evaluate(server), alert) == []
+    assert select_alert_events(await evaluate(server), alert) == []
     server.hands.pass_(hours=31)
     await sync(server, [account], ["ad"], days=6)
-    (event,) = of_alert(await evaluate(server), alert)
+    (event,) = select_alert_events(await evaluate(server), alert)
     assert 30 <= int(event["found"]) < 60
     await sync(server, [account], ["ad"], days=6)
-    assert of_alert(await evaluate(server), alert) == []
+    assert select_alert_events(await evaluate(server), alert) == []
     await server.networks.quiet("meta")
 
 
@@ -256,10 +262,10 @@ async def test_more_entities_than_are_read(
     monkeypatch.setattr("adsunify.service.alert_job.ENTITIES_PER_PAGE", 1)
     monkeypatch.setattr("adsunify.service.alert_job.MAX_READ_PAGES", 1)
     world = server.networks.state.worlds["meta"]
-    alert = await make(server, "meta", kind="disapproved")
+    alert = await create_alert(server, "meta", kind="disapproved")
     await server.networks.refuse("meta", *(id_ for _, id_ in world._stored_entities))
     await sync(server, [live["meta"]], ["account"], days=2)
-    assert len(of_alert(await evaluate(server), alert)) <= 1
+    assert len(select_alert_events(await evaluate(server), alert)) <= 1
     (gap,) = (await read_alert(server, alert))["notEvaluated"]
     assert gap["reason"].startswith("The level has more entities")
     await server.networks.refuse("meta")
@@ -267,7 +273,7 @@ async def test_more_entities_than_are_read(
 
 async def test_a_network_that_fails_is_said_and_asked_again_later(server: Served) -> None:
     account = server.accounts["meta"]
-    alert = await make(server, "meta", kind="disapproved")
+    alert = await create_alert(server, "meta", kind="disapproved")
     await sync(server, [account], ["account"], days=2)
     await server.networks.fault("meta", "status", value=500, times=20)
     await evaluate(server)
@@ -294,9 +300,9 @@ async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, st
         )
         bound = await server.caller(key["secret"]).post("/webhooks", {**hook, "url": receiver.url}, 201)
         await sync(server, [live["meta"]], ["account"], days=2)  # it is noon now, so that the day does not end
-        alert = await make(server, "meta", kind="spendAbove", amount="0", currency="USD", scope={})
+        alert = await create_alert(server, "meta", kind="spendAbove", amount="0", currency="USD", scope={})
         await sync(server, [live["meta"]], ["account"], days=2)
-        events = of_alert(await evaluate(server), alert)
+        events = select_alert_events(await evaluate(server), alert)
         assert [event["accountId"] for event in events].count(live["meta"]) == 1
         deliveries = await receiver.count(2)
         for sent in deliveries:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SPEND = {"name": "Too much", "kind": "spendAbove", "amount": "50.5", "currency": "USD"}
 
 
-async def keep(
+async def store_figures(
     server: Served,
     rows: Sequence[FigureRow],
     days: tuple[date, date],
@@ -45,7 +45,7 @@ async def keep(
     await store.write(store_rows)
 
 
-def row(day: date, spend: str | None, entity: str = "120210000000000777", **more: Any) -> FigureRow:
+def make_figure_row(day: date, spend: str | None, entity: str = "120210000000000777", **more: Any) -> FigureRow:
     return FigureRow(date=str(day), entity_id=entity, spend=spend, **more)
 
 
@@ -72,7 +72,7 @@ async def shop(both: Served) -> Served:
     return both
 
 
-def today(server: Served) -> date:
+def read_today(server: Served) -> date:
     return (server.hands.now() - timedelta(hours=5)).date()
 
 
@@ -166,7 +166,7 @@ async def test_an_account_in_another_currency_is_refused_or_said(shop: Served) -
     body = {**SPEND, "scope": {"accountIds": [in_dollars, others[0]["accountId"]]}}
     assert await shop.admin.read_issues("POST", "/alerts", body) == {("scope.accountIds.1", "currency_mismatch")}
     await shop.admin.post("/alerts", SPEND, 201)
-    await keep(shop, [], (today(shop), today(shop)), account=others[0]["accountId"], level="account")
+    await store_figures(shop, [], (read_today(shop), read_today(shop)), account=others[0]["accountId"], level="account")
     assert await evaluate(shop) == []
     (alert,) = await shop.admin.get("/alerts")
     (gap,) = [entry for entry in alert["notEvaluated"] if entry["accountId"] == others[0]["accountId"]]
@@ -176,16 +176,21 @@ async def test_an_account_in_another_currency_is_refused_or_said(shop: Served) -
 # -- spendAbove ---------------------------------------------------------------------------------------------------
 
 
-async def make(server: Served, **members: Any) -> str:
+async def create_alert(server: Served, **members: Any) -> str:
     body = {"level": "campaign", "scope": {"accountIds": [server.accounts["meta"]]}, **members}
     return str((await server.admin.post("/alerts", body, 201))["id"])
 
 
 async def test_a_breach_is_told_once_for_each_day_and_entity(shop: Served) -> None:
-    alert, day = await make(shop, **SPEND), today(shop)
+    alert, day = await create_alert(shop, **SPEND), read_today(shop)
     days = day - timedelta(days=3), day
-    rows = [row(day - timedelta(days=1), "500"), row(day, "50.51"), row(day, "50.50", "2"), row(day, "99999", "3")]
-    await keep(shop, rows, days)
+    rows = [
+        make_figure_row(day - timedelta(days=1), "500"),
+        make_figure_row(day, "50.51"),
+        make_figure_row(day, "50.50", "2"),
+        make_figure_row(day, "99999", "3"),
+    ]
+    await store_figures(shop, rows, days)
     first, second = sorted(await evaluate(shop), key=lambda event: event["entityId"])
     as_of = first["asOf"]
     assert first == {
@@ -210,88 +215,103 @@ async def test_a_breach_is_told_once_for_each_day_and_entity(shop: Served) -> No
     (alert_row,) = await shop.admin.get("/alerts")
     assert (alert_row["notEvaluated"], alert_row["lastEvaluatedAt"] >= as_of) == ([], True)
     assert await evaluate(shop) == [], "no newer figures"
-    await keep(shop, [*rows[:1], row(day, "60"), row(day, "51", "2")], days)
+    await store_figures(shop, [*rows[:1], make_figure_row(day, "60"), make_figure_row(day, "51", "2")], days)
     assert summarize_events(await evaluate(shop)) == {("2", str(day), "51")}
-    await keep(shop, [row(day, "1")], days)
+    await store_figures(shop, [make_figure_row(day, "1")], days)
     assert await evaluate(shop) == []
-    await keep(shop, [row(day, "70"), row(day, "71", "4")], days)
+    await store_figures(shop, [make_figure_row(day, "70"), make_figure_row(day, "71", "4")], days)
     assert summarize_events(await evaluate(shop)) == {("4", str(day), "71")}, "told today already"
     shop.hands.pass_(days=1)
-    await keep(shop, [row(day, "1"), row(day, "71", "4")], (days[0], day + timedelta(days=1)))
+    await store_figures(
+        shop, [make_figure_row(day, "1"), make_figure_row(day, "71", "4")], (days[0], day + timedelta(days=1))
+    )
     assert await evaluate(shop) == []
-    await keep(shop, [row(day, "70"), row(day, "71", "4")], (days[0], day + timedelta(days=1)))
+    await store_figures(
+        shop, [make_figure_row(day, "70"), make_figure_row(day, "71", "4")], (days[0], day + timedelta(days=1))
+    )
     assert summarize_events(await evaluate(shop)) == {("120210000000000777", str(day), "70")}, (
         "taken back, and found again later"
     )
-    await keep(shop, [row(day, "72"), row(day, "71", "4")], (days[0], day + timedelta(days=1)))
+    await store_figures(
+        shop, [make_figure_row(day, "72"), make_figure_row(day, "71", "4")], (days[0], day + timedelta(days=1))
+    )
     assert await evaluate(shop) == []
 
 
 async def test_a_window_has_several_days(shop: Served) -> None:
-    await make(shop, **SPEND, days=3)
-    day = today(shop)
+    await create_alert(shop, **SPEND, days=3)
+    day = read_today(shop)
     shares = ("20", "20.25", "10.25")
-    rows = [row(day - timedelta(days=number), spend) for number, spend in enumerate(shares)]
-    before = row(day - timedelta(days=3), "1000")
+    rows = [make_figure_row(day - timedelta(days=number), spend) for number, spend in enumerate(shares)]
+    before = make_figure_row(day - timedelta(days=3), "1000")
     days = day - timedelta(days=4), day
-    await keep(shop, [*rows, before], days)
+    await store_figures(shop, [*rows, before], days)
     assert await evaluate(shop) == []
-    await keep(shop, [*rows[:2], row(day - timedelta(days=2), "10.251"), before], days)
+    await store_figures(shop, [*rows[:2], make_figure_row(day - timedelta(days=2), "10.251"), before], days)
     assert summarize_events(await evaluate(shop)) == {("120210000000000777", str(day), "50.501")}
 
 
 async def test_null_is_not_zero_and_days_without_figures_are_said(shop: Served) -> None:
-    await make(shop, **SPEND, days=3)
-    day = today(shop)
+    await create_alert(shop, **SPEND, days=3)
+    day = read_today(shop)
     days = day - timedelta(days=5), day
-    rows = [row(day, "50"), row(day - timedelta(days=1), None), row(day, "51", "2"), row(day, None, "2")]
-    await keep(shop, [rows[0], rows[1], row(day - timedelta(days=1), None, "2"), row(day, "51", "2")], days)
+    rows = [
+        make_figure_row(day, "50"),
+        make_figure_row(day - timedelta(days=1), None),
+        make_figure_row(day, "51", "2"),
+        make_figure_row(day, None, "2"),
+    ]
+    await store_figures(
+        shop,
+        [rows[0], rows[1], make_figure_row(day - timedelta(days=1), None, "2"), make_figure_row(day, "51", "2")],
+        days,
+    )
     assert summarize_events(await evaluate(shop)) == {("2", str(day), "51")}, "what is known suffices"
     (alert,) = await shop.admin.get("/alerts")
     assert [(entry["reason"], entry["entityIds"]) for entry in alert["notEvaluated"]] == [
         ("The network does not report the spend of 1 entities on some days.", ["120210000000000777"])
     ]
-    await keep(shop, [row(day, "52")], days, missing=[(str(day), str(day))])
+    await store_figures(shop, [make_figure_row(day, "52")], days, missing=[(str(day), str(day))])
     assert summarize_events(await evaluate(shop)) == {("120210000000000777", str(day), "52")}
     (alert,) = await shop.admin.get("/alerts")
     (gap,) = alert["notEvaluated"]
     assert (gap["reason"].startswith("Some days were not synced"), str(day) in gap["reason"]) == (True, True)
-    await make(shop, **{**SPEND, "days": 31})
+    await create_alert(shop, **{**SPEND, "days": 31})
     await evaluate(shop)
     assert "were not synced" in (await shop.admin.get("/alerts"))[1]["notEvaluated"][0]["reason"]
 
 
 async def test_an_alert_watches_what_its_scope_names(shop: Served) -> None:
-    day = today(shop)
+    day = read_today(shop)
     scope = {"accountIds": [shop.accounts["meta"]], "entityIds": ["2", "4"]}
-    alert = await make(shop, **SPEND, scope=scope)
-    await make(shop, **{**SPEND, "name": "Google"}, scope={"networks": ["google"]})
-    await keep(shop, [row(day, "100", entity) for entity in "1234"], (day, day))
+    alert = await create_alert(shop, **SPEND, scope=scope)
+    await create_alert(shop, **{**SPEND, "name": "Google"}, scope={"networks": ["google"]})
+    await store_figures(shop, [make_figure_row(day, "100", entity) for entity in "1234"], (day, day))
     events = await evaluate(shop)
     assert {(event["alertId"], event["entityId"]) for event in events} == {(alert, "2"), (alert, "4")}
 
 
 async def test_pausing_keeps_what_was_told_and_a_changed_alert_begins_anew(shop: Served) -> None:
-    alert, day = await make(shop, **SPEND), today(shop)
-    path, rows = f"/alerts/{alert}", [row(day, "100")]
-    await keep(shop, rows, (day, day))
+    alert, day = await create_alert(shop, **SPEND), read_today(shop)
+    path, rows = f"/alerts/{alert}", [make_figure_row(day, "100")]
+    await store_figures(shop, rows, (day, day))
     assert len(await evaluate(shop)) == 1
     await shop.admin.send("PATCH", path, {"active": False})
-    await keep(shop, [*rows, row(day, "100", "2")], (day, day))
+    await store_figures(shop, [*rows, make_figure_row(day, "100", "2")], (day, day))
     assert await evaluate(shop) == []
     await shop.admin.send("PATCH", path, {"active": True, "name": "Still too much"})
     assert [(event["entityId"], event["rule"]) for event in await evaluate(shop)] == [("2", "Still too much")]
     await shop.admin.send("PATCH", path, {"amount": "99"})
     assert {event["entityId"] for event in await evaluate(shop)} == {"120210000000000777", "2"}
     await shop.admin.delete(path)
-    await keep(shop, rows, (day, day))
+    await store_figures(shop, rows, (day, day))
     assert await evaluate(shop) == []
 
 
 async def test_workers_that_evaluate_at_once_tell_once(shop: Served) -> None:
-    await make(shop, **SPEND)
-    day = today(shop)
-    await keep(shop, [row(day, "100", str(number)) for number in range(5)], (day, day))
+    await create_alert(shop, **SPEND)
+    day = read_today(shop)
+    await store_figures(shop, [make_figure_row(day, "100", str(number)) for number in range(5)], (day, day))
     before = len(await shop.events("rule.triggered"))
     await asyncio.gather(*(AlertJob(shop.service).evaluate_due() for _ in range(4)))
     assert len(await shop.events("rule.triggered")) == before + 5
@@ -301,8 +321,8 @@ async def test_workers_that_evaluate_at_once_tell_once(shop: Served) -> None:
 async def test_the_job_goes_on_after_a_failure_of_the_database(
     shop: Served, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alert, day, failures = await make(shop, **SPEND), today(shop), 0
-    await keep(shop, [row(day, "100")], (day, day))
+    alert, day, failures = await create_alert(shop, **SPEND), read_today(shop), 0
+    await store_figures(shop, [make_figure_row(day, "100")], (day, day))
     real = getattr(alert_job, name)
 
     def fail_once(*arguments: Any) -> Any:
@@ -324,13 +344,13 @@ async def test_the_job_goes_on_after_a_failure_of_the_database(
 
 
 async def test_an_outdated_evaluation_is_not_saved(shop: Served) -> None:
-    alert, day, store = await make(shop, **SPEND), today(shop), shop.service.store
-    await keep(shop, [row(day, "100")], (day, day))
+    alert, day, store = await create_alert(shop, **SPEND), read_today(shop), shop.service.store
+    await store_figures(shop, [make_figure_row(day, "100")], (day, day))
     (old,) = await store.read(list_due_evaluations, store.clock.now())
-    await keep(shop, [row(day, "1")], (day, day))
+    await store_figures(shop, [make_figure_row(day, "1")], (day, day))
     assert await evaluate(shop) == []
     assert await evaluate_alert(shop.service, old) is None
-    await keep(shop, [row(day, "101")], (day, day))
+    await store_figures(shop, [make_figure_row(day, "101")], (day, day))
     (newer,) = await store.read(list_due_evaluations, store.clock.now())
     await shop.admin.send("PATCH", f"/alerts/{alert}", {"amount": "500"})
     assert await evaluate_alert(shop.service, newer) is None
@@ -340,8 +360,8 @@ async def test_an_outdated_evaluation_is_not_saved(shop: Served) -> None:
 async def test_a_flood_of_breaches_is_told_in_parts(shop: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adsunify.store.alerts.MAX_TOLD", 3)
     monkeypatch.setattr("adsunify.service.alert_job.ROWS_PER_READ", 2)
-    await make(shop, **SPEND)
-    day = today(shop)
-    await keep(shop, [row(day, "100", str(number)) for number in range(7)], (day, day))
+    await create_alert(shop, **SPEND)
+    day = read_today(shop)
+    await store_figures(shop, [make_figure_row(day, "100", str(number)) for number in range(7)], (day, day))
     counts = [len(await evaluate(shop)) for _ in range(4)]
     assert counts == [3, 3, 1, 0]

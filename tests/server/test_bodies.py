@@ -25,13 +25,13 @@ DOORS = (*FORMS, "/oauth/register", "/api/mcp")
 every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.operation_id)
 
 
-def address(endpoint: Endpoint) -> str:
+def make_address(endpoint: Endpoint) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: PATH_EXAMPLES.get(match[1], EXAMPLE_ID), endpoint.path)
 
 
-async def ask(server: Served, endpoint: Endpoint, **more: Any) -> httpx.Response:
+async def send_request(server: Served, endpoint: Endpoint, **more: Any) -> httpx.Response:
     """A request of the admin's; the answer is held against the contract."""
-    return await server.admin.send(endpoint.method, address(endpoint), **more)
+    return await server.admin.send(endpoint.method, make_address(endpoint), **more)
 
 
 def check_refusal(answer: httpx.Response, status: int, code: str) -> None:
@@ -39,7 +39,7 @@ def check_refusal(answer: httpx.Response, status: int, code: str) -> None:
     assert answer.json()["outcome"] == "not_applied"
 
 
-async def chunks(size: int) -> AsyncIterator[bytes]:
+async def make_chunks(size: int) -> AsyncIterator[bytes]:
     """A body whose length is not said."""
     for _ in range(size // 65_536 + 1):
         yield b" " * 65_536
@@ -49,10 +49,12 @@ async def chunks(size: int) -> AsyncIterator[bytes]:
 async def test_a_body_may_be_so_large(empty: Served, endpoint: Endpoint) -> None:
     """Two megabytes, with their length and without."""
     before = await empty.rows()
-    for large in (b"{" + b" " * 2 * MAX_BODY_BYTES, chunks(2 * MAX_BODY_BYTES)):
+    for large in (b"{" + b" " * 2 * MAX_BODY_BYTES, make_chunks(2 * MAX_BODY_BYTES)):
         headers = {**JSON, "Authorization": f"Bearer {empty.people['admin'].tokens['write']}"}
-        answer = await empty.http.request(endpoint.method, PREFIX + address(endpoint), content=large, headers=headers)
-        empty.schemas.check(endpoint.method, address(endpoint), answer)
+        answer = await empty.http.request(
+            endpoint.method, PREFIX + make_address(endpoint), content=large, headers=headers
+        )
+        empty.schemas.check(endpoint.method, make_address(endpoint), answer)
         if endpoint.body is None:
             check_refusal(answer, 422, "invalid_input")
         else:
@@ -63,13 +65,13 @@ async def test_a_body_may_be_so_large(empty: Served, endpoint: Endpoint) -> None
 @every
 async def test_the_largest_body_is_read(empty: Served, endpoint: Endpoint) -> None:
     if endpoint.body is not None and not endpoint.needs_person:
-        answer = await ask(empty, endpoint, content=b"[" + b" " * (MAX_BODY_BYTES - 2) + b"]")
+        answer = await send_request(empty, endpoint, content=b"[" + b" " * (MAX_BODY_BYTES - 2) + b"]")
         check_refusal(answer, 422, "invalid_input")
 
 
 @every
 async def test_a_body_is_json(empty: Served, endpoint: Endpoint) -> None:
-    answer = await ask(empty, endpoint, content=b"<x/>", headers={"Content-Type": "text/xml"})
+    answer = await send_request(empty, endpoint, content=b"<x/>", headers={"Content-Type": "text/xml"})
     if endpoint.body is None:
         check_refusal(answer, 422, "invalid_input")
     else:
@@ -83,12 +85,12 @@ async def test_a_body_is_json(empty: Served, endpoint: Endpoint) -> None:
 )
 async def test_a_body_that_nothing_would_read_is_refused(empty: Served, endpoint: Endpoint) -> None:
     """A caller may think that what is in it counts: ``confirmed``, ``parentId``."""
-    for content in (b"{}", b'{"confirmed": false}', chunks(10)):
-        answer = await ask(empty, endpoint, content=content)
+    for content in (b"{}", b'{"confirmed": false}', make_chunks(10)):
+        answer = await send_request(empty, endpoint, content=content)
         check_refusal(answer, 422, "invalid_input")
         assert [(issue["path"], issue["code"]) for issue in answer.json()["issues"]] == [("", "not_supported")]
     for nothing in (b"", no_chunks()):
-        answer = await ask(empty, endpoint, content=nothing, headers=JSON)
+        answer = await send_request(empty, endpoint, content=nothing, headers=JSON)
         assert answer.status_code in (200, 404, 422) and "does not accept a body" not in answer.text
 
 
@@ -107,7 +109,7 @@ async def test_head_is_get_without_its_body(empty: Served, endpoint: Endpoint) -
     headers = {"Authorization": f"Bearer {empty.people['admin'].tokens['write']}"}
     for request_headers in (headers, {}):
         answers = [
-            await empty.http.request(method, PREFIX + address(endpoint), headers=request_headers)
+            await empty.http.request(method, PREFIX + make_address(endpoint), headers=request_headers)
             for method in ("GET", "HEAD")
         ]
         get_answer, head = [
@@ -121,7 +123,7 @@ async def test_head_is_get_without_its_body(empty: Served, endpoint: Endpoint) -
 @every
 async def test_an_answer_is_json(empty: Served, endpoint: Endpoint) -> None:
     """Never a page, whatever a browser would rather have."""
-    check_refusal(await ask(empty, endpoint, headers={"Accept": "text/html"}), 406, "not_acceptable")
+    check_refusal(await send_request(empty, endpoint, headers={"Accept": "text/html"}), 406, "not_acceptable")
 
 
 @pytest.mark.parametrize("path", dict.fromkeys(endpoint.path for endpoint in ENDPOINTS))
@@ -132,7 +134,7 @@ async def test_other_methods_are_refused_with_those_there_are(empty: Served, pat
     for method in METHODS:
         if method in allowed:
             continue
-        answer = await empty.http.request(method, PREFIX + address(own[0]), headers={"Accept": "text/html"})
+        answer = await empty.http.request(method, PREFIX + make_address(own[0]), headers={"Accept": "text/html"})
         assert answer.status_code == 405, method
         assert set(answer.headers["Allow"].split(",")) == allowed
         assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])
@@ -151,7 +153,7 @@ def headers_for(server: Served, path: str) -> dict[str, str]:
 @pytest.mark.parametrize("path", DOORS)
 async def test_other_doors_take_no_more(empty: Served, path: str) -> None:
     headers = headers_for(empty, path)
-    for large in (b"a=" + b"b" * 2 * MAX_BODY_BYTES, chunks(2 * MAX_BODY_BYTES)):
+    for large in (b"a=" + b"b" * 2 * MAX_BODY_BYTES, make_chunks(2 * MAX_BODY_BYTES)):
         answer = await empty.http.post(path, content=large, headers=headers)
         check_refusal(answer, 413, "body_too_large")
         assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])

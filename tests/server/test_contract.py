@@ -174,7 +174,7 @@ async def test_every_endpoint_has_a_use_case_and_no_other_is_there() -> None:
     assert EXTRA_VALIDATIONS.keys() <= ids
 
 
-def operations(whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def list_operations(whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The document's operations by their ids, each with its method and path."""
     return {
         definition["operationId"]: definition | {"method": method.upper(), "path": path}
@@ -219,7 +219,7 @@ async def test_the_document_is_openapi_3_1_0(empty: Served) -> None:
 
 
 async def test_document_and_table_say_the_same(empty: Served) -> None:
-    definitions = operations(empty.schemas.document)
+    definitions = list_operations(empty.schemas.document)
     assert {
         name: f"{definition['method']} {definition['path'].removeprefix(PREFIX)}"
         for name, definition in definitions.items()
@@ -244,7 +244,7 @@ async def test_formats_are_named(empty: Served) -> None:
             if expected_format is not None and not any(option.get("format") == expected_format for option in options):
                 unnamed.append(f"{name}.{member}")
     assert unnamed == []
-    (network,) = operations(empty.schemas.document)["get_network"]["parameters"]
+    (network,) = list_operations(empty.schemas.document)["get_network"]["parameters"]
     assert network["schema"] == {"type": "string", "enum": list(ADAPTER_PACKAGES)}
 
 
@@ -274,14 +274,14 @@ async def test_descriptions_are_no_docstrings(empty: Served) -> None:
 async def test_schemas_say_limits_in_the_words_of_json_schema(empty: Served) -> None:
     """A word that JSON Schema does not know says nothing to anybody."""
     schemas = [*empty.schemas.document["components"]["schemas"].values()]
-    for definition in operations(empty.schemas.document).values():
+    for definition in list_operations(empty.schemas.document).values():
         schemas += [parameter["schema"] for parameter in definition["parameters"]]
     for schema in schemas:
         for below in _below(schema):
             assert set(below) <= WORDS, below
     (limit,) = [
         parameter["schema"]
-        for parameter in operations(empty.schemas.document)["get_account_ads"]["parameters"]
+        for parameter in list_operations(empty.schemas.document)["get_account_ads"]["parameters"]
         if parameter["name"] == "limit"
     ]
     assert limit == {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}
@@ -306,7 +306,7 @@ async def test_every_call_needs_the_bearer_token(empty: Served) -> None:
     whole = empty.schemas.document
     assert whole["security"] == [{"advertisingToken": []}]
     assert whole["components"]["securitySchemes"]["advertisingToken"]["scheme"] == "bearer"
-    assert not any("security" in definition for definition in operations(whole).values())
+    assert not any("security" in definition for definition in list_operations(whole).values())
 
 
 async def test_routes_and_table_are_the_same(empty: Served) -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 
 
-def kinds(connection: Connection, operation_id: str) -> set[str]:
+def read_kinds(connection: Connection, operation_id: str) -> set[str]:
     condition = created_entities.c.operation_id == operation_id
     return set(connection.execute(select(created_entities.c.kind).where(condition)).scalars())
 
@@ -32,7 +32,7 @@ async def test_an_id_of_another_operation_makes_the_outcome_unknown(server: Serv
     assert done["status"] == "succeeded"
     levels = {level.kind for level in get_adapter(network).network.levels}
     created_kinds = levels & {"campaign", "adGroup", "ad"}
-    assert await server.service.store.read(kinds, first["id"]) == created_kinds
+    assert await server.service.store.read(read_kinds, first["id"]) == created_kinds
     assert {entity["kind"] for entity in done["created"]} == created_kinds and first["created"] == []
     assert all("created" not in operation for operation in await server.admin.get("/operations"))
     steps = {step["key"] for step in done["plan"]["steps"] if step["action"] == "create"}
@@ -49,4 +49,4 @@ async def test_an_id_of_another_operation_makes_the_outcome_unknown(server: Serv
     *_, last = record["receipt"]["steps"]
     assert (record["status"], last["state"], last["outputs"]) == ("unknown", "ambiguous", {})
     assert "another" in last["error"]["message"]
-    assert await server.service.store.read(kinds, second["id"]) <= {"campaign"}
+    assert await server.service.store.read(read_kinds, second["id"]) <= {"campaign"}

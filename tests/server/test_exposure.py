@@ -49,13 +49,13 @@ async def create_campaign(server: Served, network: str, **changes: Any) -> Any:
     return await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
 
 
-def ids_of(operation: Mapping[str, Any]) -> dict[str, str]:
+def map_created_ids(operation: Mapping[str, Any]) -> dict[str, str]:
     return {entity["kind"]: entity["entityId"] for entity in operation["created"]}
 
 
 async def find_budget_kind(server: Served, network: str, creation: Mapping[str, Any]) -> str:
     """The kind of the entity that holds the budget of a campaign: its budget can be edited."""
-    for kind, entity_id in ids_of(creation).items():
+    for kind, entity_id in map_created_ids(creation).items():
         path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{entity_id}/settings"
         fields = {row["field"]: row for row in (await server.admin.get(path))["fields"]}
         if "budget" in fields and fields["budget"]["locked"] is None:
@@ -77,7 +77,7 @@ async def find_guarded_budgets(server: Served, operation_id: str) -> list[Guard]
     return [guard for guard in guards if guard.field in BUDGET_FIELDS and isinstance(guard.value, int)]
 
 
-def spend_of(network: str) -> tuple[str, str]:
+def get_spend(network: str) -> tuple[str, str]:
     """The budget of the sample briefs: 20.00 a day on 32 days of the account, with exceptions of three networks."""
     return {"chatgpt": ("600.00", "600.00"), "outbrain": ("30.00", "960.00"), "tiktok": ("20.00", "620.00")}.get(
         network, ("20.00", "640.00")
@@ -90,30 +90,32 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
     creation = await create_campaign(server, network)
     assert (read_exposure(creation), read_exposure(creation, "planned"), creation["risk"]) == (
         NOTHING,
-        spend_of(network),
+        get_spend(network),
         "low",
     )
     body = {"accountId": account, "sourceOperationId": creation["id"]}
     active = await server.admin.post("/activate", body, 201)
     assert (read_exposure(active), read_exposure(active, "planned"), active["risk"]) == (
-        spend_of(network),
+        get_spend(network),
         NOTHING,
         "spend",
     )
     (guard,) = await find_guarded_budgets(server, active["id"])
-    assert guard.planned is None and format_amount(guard.value, "USD") == spend_of(network)[0]
-    for kind, entity_id in ids_of(creation).items():
+    assert guard.planned is None and format_amount(guard.value, "USD") == get_spend(network)[0]
+    for kind, entity_id in map_created_ids(creation).items():
         if (network, kind) == ("x", "ad"):
             continue  # X sets no status of a post
         body = {"accountId": account, "kind": kind, "entityIds": [entity_id]}
         operations = await server.admin.post("/bulk-status", body | {"status": "active"}, 201)
         (operation,) = operations["operations"]
-        assert (kind, read_exposure(operation), operation["risk"]) == (kind, spend_of(network), "spend")
+        assert (kind, read_exposure(operation), operation["risk"]) == (kind, get_spend(network), "spend")
         assert await find_guarded_budgets(server, operation["id"]) == [guard]
         (operation,) = (await server.admin.post("/bulk-status", body | {"status": "paused"}, 201))["operations"]
         assert (read_exposure(operation), operation["risk"]) == (NOTHING, "low")
     if network != "outbrain":
-        deleted = await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{ids_of(creation)['campaign']}")
+        deleted = await server.admin.send(
+            "DELETE", f"/accounts/{account}/campaigns/{map_created_ids(creation)['campaign']}"
+        )
         assert read_exposure(deleted.json()["data"]) == NOTHING
 
 
@@ -121,13 +123,13 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
 async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> None:
     creation, account = await create_campaign(server, network), server.accounts[network]
     kind = await find_budget_kind(server, network, creation)
-    entity_id = ids_of(creation)[kind]
+    entity_id = map_created_ids(creation)[kind]
     path = f"/accounts/{account}/{PATHS[kind]}/{entity_id}/edit"
 
     async def edit(**fields: str) -> Any:
         return await server.admin.post(path, {"fields": fields}, 201)
 
-    daily, lifetime = (float(amount) for amount in spend_of(network))
+    daily, lifetime = (float(amount) for amount in get_spend(network))
     days = lifetime / daily
     raised = await edit(budget=f"{daily + 50:.0f}")
     more = f"{50 * days:.2f}" if network != "chatgpt" else "50.00"
@@ -160,9 +162,9 @@ def find_end_kinds(network: str) -> list[str]:
 async def test_a_removed_end_adds_without_bound(server: Served, network: str) -> None:
     """With an end on two levels, the other one still bounds a daily budget."""
     creation, (kind,) = await create_campaign(server, network), find_end_kinds(network)
-    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(creation)[kind]}/edit"
+    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{map_created_ids(creation)[kind]}/edit"
     operation = await server.admin.post(path, {"fields": {"endAt": ""}}, 201)
-    daily, lifetime = spend_of(network)
+    daily, lifetime = get_spend(network)
     if daily == lifetime:  # a lifetime budget
         assert read_exposure(operation) == NOTHING
     else:
@@ -175,7 +177,7 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
     creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
     body = {"accountId": account, "sourceOperationId": creation["id"]}
     world = server.networks.state.worlds["meta"]
-    first = world.find("adset", ids_of(creation)["adGroup"])
+    first = world.find("adset", map_created_ids(creation)["adGroup"])
     assert first is not None
 
     def add_ad_groups(count: int) -> list[Any]:
@@ -209,7 +211,7 @@ async def prepare_activation(server: Served, network: str, creation: Mapping[str
 def find_created(server: Served, network: str, creation: Mapping[str, Any], kind: str) -> tuple[World, StoredEntity]:
     """An entity of an operation at the simulated network."""
     world = server.networks.state.worlds[network]
-    (entity,) = (entity for entity in world._stored_entities.values() if entity.id == ids_of(creation)[kind])
+    (entity,) = (entity for entity in world._stored_entities.values() if entity.id == map_created_ids(creation)[kind])
     return world, entity
 
 
@@ -242,7 +244,7 @@ async def refuse_stale(server: Served, operation: Mapping[str, Any]) -> str:
 async def test_an_activation_does_not_run_on_another_ad_group(server: Served, network: str) -> None:
     """Where ad groups decide what a campaign can spend, one that somebody adds is not activated with it unseen."""
     creation = await create_campaign(server, network)
-    if "adGroup" not in ids_of(creation):
+    if "adGroup" not in map_created_ids(creation):
         return
     operation = await prepare_activation(server, network, creation)
     add_ad_groups(server, network, creation, 1)
@@ -251,7 +253,9 @@ async def test_an_activation_does_not_run_on_another_ad_group(server: Served, ne
     assert (read_exposure(again) != read_exposure(operation)) is has_budget
     if has_budget:
         detail = await refuse_stale(server, operation)
-        assert detail.startswith(f"adGroups of the campaign {ids_of(creation)['campaign']} is 2; the plan rests on 1. ")
+        assert detail.startswith(
+            f"adGroups of the campaign {map_created_ids(creation)['campaign']} is 2; the plan rests on 1. "
+        )
         assert (await server.admin.execute(again["id"]))["status"] == "succeeded"
 
 
@@ -275,7 +279,7 @@ async def test_an_ad_group_that_is_not_listed_yet_does_not_lower_the_exposure(se
     finally:
         world.list_delay = timedelta()
     if answer.status_code == 201:
-        amounts = zip(read_exposure(answer.json()["data"]), spend_of(network), strict=True)
+        amounts = zip(read_exposure(answer.json()["data"]), get_spend(network), strict=True)
         assert all(actual in (expected, "unknown", "unbounded") for actual, expected in amounts)
 
 
@@ -325,13 +329,13 @@ async def test_an_ad_group_that_is_activated_must_be_listed(server: Served) -> N
 async def test_an_ad_group_that_adsunify_created_must_be_listed(server: Served, network: str) -> None:
     """An activation that names only the campaign knows as well what was created below it lately."""
     creation = await create_campaign(server, network)
-    if "adGroup" not in ids_of(creation):
+    if "adGroup" not in map_created_ids(creation):
         return
     make_older(*find_created(server, network, creation, "campaign"))
     add_older_ad_group(server, network, creation)
-    listed_exposure = read_exposure(await prepare_status(server, network, ids_of(creation)["campaign"]))
+    listed_exposure = read_exposure(await prepare_status(server, network, map_created_ids(creation)["campaign"]))
     with lagging_lists(server, network):
-        operation = await prepare_status(server, network, ids_of(creation)["campaign"])
+        operation = await prepare_status(server, network, map_created_ids(creation)["campaign"])
     has_budget = await find_budget_kind(server, network, creation) == "adGroup"
     end = "unbounded" if network == "x" else listed_exposure[1]  # at X, the end is that of the ad group that ends last
     assert read_exposure(operation) == (("unknown", "unknown") if has_budget else (listed_exposure[0], end))
@@ -351,18 +355,18 @@ async def test_an_ad_group_of_another_operation_must_be_listed(
             await server.service.store.write(lambda connection: connection.execute(forget))
 
     creation, other = [await create_campaign(server, network) for _ in range(2)]
-    campaign_id = ids_of(creation)["campaign"]
+    campaign_id = map_created_ids(creation)["campaign"]
     make_older(*find_ad_group(server, network, creation))
-    await create_below(ids_of(other)["campaign"])
+    await create_below(map_created_ids(other)["campaign"])
     with lagging_lists(server, network):
         operation = await prepare_status(server, network, campaign_id)
-    assert read_exposure(operation) == spend_of(network), "it is below another campaign"
+    assert read_exposure(operation) == get_spend(network), "it is below another campaign"
     await create_below(campaign_id)
     with lagging_lists(server, network):
         operation = await prepare_status(server, network, campaign_id)
     assert read_exposure(operation) == ("unknown", "unknown")
     operation = await prepare_status(server, network, campaign_id)
-    assert "unknown" not in read_exposure(operation) and read_exposure(operation) != spend_of(network)
+    assert "unknown" not in read_exposure(operation) and read_exposure(operation) != get_spend(network)
 
 
 AD_GROUPS_COUNT = [
@@ -377,11 +381,11 @@ AD_GROUPS_COUNT = [
 async def test_a_deleted_ad_group_need_not_be_listed(server: Served, network: str) -> None:
     """Some networks do not answer any more for an ad group that was deleted."""
     creation, account = await create_campaign(server, network), server.accounts[network]
-    campaign_id = ids_of(creation)["campaign"]
+    campaign_id = map_created_ids(creation)["campaign"]
     listed_exposure = read_exposure(await prepare_status(server, network, campaign_id))
     make_older(*find_created(server, network, creation, "campaign"))
     make_older(*find_ad_group(server, network, creation))
-    added = ids_of(await create_ad_group(server, network, campaign_id))["adGroup"]
+    added = map_created_ids(await create_ad_group(server, network, campaign_id))["adGroup"]
     deletion = await server.admin.send("DELETE", f"/accounts/{account}/ad-groups/{added}")
     await server.admin.execute(data(deletion, 201)["id"])
     with lagging_lists(server, network):
@@ -396,13 +400,13 @@ async def test_ad_groups_of_other_campaigns_are_not_read(server: Served, network
     make_older(*find_created(server, network, creation, "campaign"))
     make_older(*find_ad_group(server, network, creation))
     before = len(server.networks.requests)
-    first = await prepare_status(server, network, ids_of(creation)["campaign"])
+    first = await prepare_status(server, network, map_created_ids(creation)["campaign"])
     reads = len(server.networks.requests) - before
     for _ in range(2):
-        await create_ad_group(server, network, ids_of(other)["campaign"])
+        await create_ad_group(server, network, map_created_ids(other)["campaign"])
     before = len(server.networks.requests)
     with lagging_lists(server, network):
-        second = await prepare_status(server, network, ids_of(creation)["campaign"])
+        second = await prepare_status(server, network, map_created_ids(creation)["campaign"])
     assert len(server.networks.requests) - before == reads
     assert read_exposure(second) == read_exposure(first)
 
@@ -412,17 +416,19 @@ async def test_an_ad_group_that_is_not_listed_yet_stops_an_activation(server: Se
     creation = await create_campaign(server, "meta")
     add_older_ad_group(server, "meta", creation)
     operation = await prepare_activation(server, "meta", creation)
-    await create_ad_group(server, "meta", ids_of(creation)["campaign"])
+    await create_ad_group(server, "meta", map_created_ids(creation)["campaign"])
     with lagging_lists(server, "meta"):
         detail = await refuse_stale(server, operation)
-    number = f"adGroups of the campaign {ids_of(creation)['campaign']} is not known, because not all are listed yet"
+    number = (
+        f"adGroups of the campaign {map_created_ids(creation)['campaign']} is not known, because not all are listed yet"
+    )
     assert detail.startswith(f"{number}; the plan rests on 2. ")
 
 
 @pytest.mark.parametrize("network", ["meta", "snapchat", "reddit"])
 async def test_a_campaign_without_listed_ad_groups_is_not_known(server: Served, network: str) -> None:
     creation, world = await create_campaign(server, network), server.networks.state.worlds[network]
-    ids = [ids_of(creation)["campaign"]]
+    ids = [map_created_ids(creation)["campaign"]]
     body = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": ids, "status": "active"}
     world.list_delay = timedelta(hours=1)
     try:
@@ -436,7 +442,7 @@ async def test_a_raise_below_another_limit_is_no_decrease(server: Served) -> Non
     """A daily budget above the lifetime budget exposes nothing as long as the lifetime budget stays."""
     budget = {"amount": "50.00", "currency": "USD", "period": "lifetime"}
     creation = await create_campaign(server, "x", budget=budget)
-    campaign = f"/accounts/{server.accounts['x']}/campaigns/{ids_of(creation)['campaign']}"
+    campaign = f"/accounts/{server.accounts['x']}/campaigns/{map_created_ids(creation)['campaign']}"
 
     async def update(daily: int) -> Any:
         payload = {"daily_budget_amount_local_micro": daily * 1_000_000}
@@ -461,7 +467,10 @@ async def test_a_campaign_that_is_gone_is_named(server: Served, network: str) ->
     creation = await create_campaign(server, network)
     operation = await prepare_activation(server, network, creation)
     world, group = find_ad_group(server, network, creation)
-    lost = [world.find(kind, id_) for kind, id_ in (("ad", ids_of(creation)["ad"]), ("campaign", group.parent or ""))]
+    lost = [
+        world.find(kind, id_)
+        for kind, id_ in (("ad", map_created_ids(creation)["ad"]), ("campaign", group.parent or ""))
+    ]
     for entity in (group, *lost):
         assert entity is not None
         world.remove(entity, logged=False)
@@ -472,16 +481,16 @@ async def test_more_ad_groups_than_are_counted_are_named(server: Served) -> None
     creation = await create_campaign(server, "meta")
     operation = await prepare_activation(server, "meta", creation)
     add_ad_groups(server, "meta", creation, 200)
-    number = f"adGroups of the campaign {ids_of(creation)['campaign']} is more than 200; the plan rests on 1."
+    number = f"adGroups of the campaign {map_created_ids(creation)['campaign']} is more than 200; the plan rests on 1."
     detail = await refuse_stale(server, operation)
     assert detail.startswith(f"{number} ") and "not found" not in detail
 
 
 async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: Served) -> None:
     creation = await create_campaign(server, "amazon")
-    path = f"/accounts/{server.accounts['amazon']}/campaigns/{ids_of(creation)['campaign']}"
+    path = f"/accounts/{server.accounts['amazon']}/campaigns/{map_created_ids(creation)['campaign']}"
     world = server.networks.state.worlds["amazon"]
-    campaign = world.find("campaign", ids_of(creation)["campaign"])
+    campaign = world.find("campaign", map_created_ids(creation)["campaign"])
     assert campaign is not None
     world.replace(campaign, {**campaign.data, "startDate": "2020-01-01", "endDate": "2020-02-01"}, logged=False)
     raised = await server.admin.post(f"{path}/edit", {"fields": {"budget": "30"}}, 201)
@@ -494,7 +503,7 @@ async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: 
 
 async def test_a_read_that_fails_makes_the_exposure_unknown(server: Served) -> None:
     creation = await create_campaign(server, "meta")
-    path = f"/v26.0/{ids_of(creation)['campaign']}/adsets"
+    path = f"/v26.0/{map_created_ids(creation)['campaign']}/adsets"
     await server.networks.fault("meta", "status", value=500, method="GET", path=path, times=20)
     body = {"accountId": server.accounts["meta"], "sourceOperationId": creation["id"]}
     operation = await server.admin.post("/activate", body, 201)
@@ -515,7 +524,7 @@ async def test_a_decrease_needs_no_read_of_another_level(server: Served, network
     """The other level counts for a raise only: a read of it that fails makes the raise unknown."""
     kind, read, payload = OTHER_LEVELS[network]
     creation = await create_campaign(server, network, schedule={"startAt": "2030-01-15T05:00:00Z"})
-    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(creation)[kind]}"
+    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{map_created_ids(creation)[kind]}"
     await server.networks.fault(network, "status", value=500, path=read, times=100)
     raised = await server.admin.post(f"{path}/edit", {"fields": {"budget": "30"}}, 201)
     assert read_exposure(raised) == ("unknown", "unknown")
@@ -534,9 +543,11 @@ async def test_an_activation_without_an_end_warns(server: Served) -> None:
     assert text in operation["warnings"]
     path = f"/accounts/{server.accounts['google']}/campaigns"
     status = {"payload": {"status": "ENABLED"}}  # a native update that activates
-    update = await server.admin.send("PATCH", f"{path}/{ids_of(creation)['campaign']}", status)
+    update = await server.admin.send("PATCH", f"{path}/{map_created_ids(creation)['campaign']}", status)
     assert text in update.json()["data"]["warnings"]
-    raised = await server.admin.post(f"{path}/{ids_of(creation)['campaign']}/edit", {"fields": {"budget": "21"}}, 201)
+    raised = await server.admin.post(
+        f"{path}/{map_created_ids(creation)['campaign']}/edit", {"fields": {"budget": "21"}}, 201
+    )
     assert read_exposure(raised) == ("1.00", "unbounded") and text not in raised["warnings"]
 
 
@@ -578,7 +589,7 @@ def list_template_members(template: Template) -> dict[str, Any]:
 @networks
 async def test_templates_of_native_creates(server: Served, network: str) -> None:
     """A paused create exposes nothing, whatever it plans. Outbrain's campaign has the budget of another object."""
-    ids = ids_of(await create_campaign(server, network))
+    ids = map_created_ids(await create_campaign(server, network))
     for template in get_adapter(network).network.templates:
         parent = {"adGroup": ids.get("campaign"), "ad": ids.get("adGroup", ids.get("campaign"))}.get(template.kind)
         if (network, template.kind) in (("outbrain", "campaign"), ("x", "ad"), ("apple", "ad")):
@@ -604,8 +615,8 @@ async def test_an_activation_does_not_run_on_another_budget(server: Served, netw
     active = await server.admin.post("/activate", body, 201)
     unchanged = await server.admin.post("/activate", body, 201)
     kind = await find_budget_kind(server, network, creation)
-    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(creation)[kind]}/edit"
-    fields = {"budget": f"{float(spend_of(network)[0]) + 50:.0f}"}
+    path = f"/accounts/{account}/{PATHS[kind]}/{map_created_ids(creation)[kind]}/edit"
+    fields = {"budget": f"{float(get_spend(network)[0]) + 50:.0f}"}
     edit = await server.admin.post(path, {"fields": fields}, 201)
     assert (await server.admin.execute(unchanged["id"]))["status"] == "succeeded"
     assert (await server.admin.execute(edit["id"]))["status"] == "succeeded"
@@ -615,10 +626,15 @@ async def test_an_activation_does_not_run_on_another_budget(server: Served, netw
         *("plan_stale", "not_applied"),
         "prepared",
     )
-    assert f"budget of the {kind}" in problem["detail"] and f"rests on {spend_of(network)[0]} USD" in problem["detail"]
+    assert f"budget of the {kind}" in problem["detail"] and f"rests on {get_spend(network)[0]} USD" in problem["detail"]
     assert server.networks.writes() == writes
     request_count = len(server.networks.requests)
-    paused = {"accountId": account, "kind": "campaign", "entityIds": [ids_of(creation)["campaign"]], "status": "paused"}
+    paused = {
+        "accountId": account,
+        "kind": "campaign",
+        "entityIds": [map_created_ids(creation)["campaign"]],
+        "status": "paused",
+    }
     (operation,) = (await server.admin.post("/bulk-status", paused, 201))["operations"]
     reads = len(server.networks.requests) - request_count
     await server.admin.execute(operation["id"])
@@ -649,10 +665,10 @@ async def test_what_rests_on_a_budget_does_not_run_on_its_amount_for_another_per
     stored_budget = world.list_entities(native)[-1]
     daily = dict(stored_budget.data)
     world.replace(stored_budget, move_to_lifetime(daily), logged=False)
-    amount = spend_of(network)[0]
+    amount = get_spend(network)[0]
     active = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": creation["id"]}, 201)
     assert read_exposure(active) == (amount, amount)
-    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(creation)[kind]}/edit"
+    path = f"/accounts/{account}/{PATHS[kind]}/{map_created_ids(creation)[kind]}/edit"
     raised = await server.admin.post(path, {"fields": {"budget": f"{float(amount) + 950:.0f}"}}, 201)
     assert read_exposure(raised) == ("950.00", "950.00")
     world.replace(stored_budget, daily, logged=False)
@@ -668,8 +684,8 @@ async def test_raises_that_were_prepared_together_do_not_add_up(server: Served, 
     """Each was computed without the other: a higher budget, and a later end."""
     creation, account = await create_campaign(server, network), server.accounts[network]
     kind = await find_budget_kind(server, network, creation)
-    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(creation)[kind]}"
-    raised = {"budget": f"{float(spend_of(network)[0]) + 50:.0f}"}
+    path = f"/accounts/{account}/{PATHS[kind]}/{map_created_ids(creation)[kind]}"
+    raised = {"budget": f"{float(get_spend(network)[0]) + 50:.0f}"}
     first = await server.admin.post(f"{path}/edit", {"fields": raised}, 201)
     second = await server.admin.post(f"{path}/edit", {"fields": {"budget": f"{float(raised['budget']) + 1:.0f}"}}, 201)
     assert (await server.admin.execute(first["id"]))["status"] == "succeeded"
@@ -680,7 +696,7 @@ async def test_raises_that_were_prepared_together_do_not_add_up(server: Served, 
 
 async def test_a_budget_and_an_end_that_were_prepared_together_do_not_add_up(server: Served) -> None:
     creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}/edit"
+    path = f"/accounts/{account}/ad-groups/{map_created_ids(creation)['adGroup']}/edit"
     raised = await server.admin.post(path, {"fields": {"budget": "1000"}}, 201)
     longer = await server.admin.post(path, {"fields": {"endAt": "2034-02-15T09:00:00Z"}}, 201)
     earlier = await server.admin.post(path, {"fields": {"endAt": "2030-02-01T09:00:00Z"}}, 201)
@@ -702,7 +718,7 @@ async def test_a_decrease_never_raises_what_somebody_has_lowered(
     server: Served, method: str, body: dict[str, Any]
 ) -> None:
     creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}"
+    path = f"/accounts/{account}/ad-groups/{map_created_ids(creation)['adGroup']}"
     high = await server.admin.post(f"{path}/edit", {"fields": {"budget": "1000"}}, 201)
     assert (await server.admin.execute(high["id"]))["status"] == "succeeded"
 
@@ -722,7 +738,7 @@ async def test_a_decrease_never_raises_what_somebody_has_lowered(
 async def test_a_decrease_from_a_budget_that_was_raised_since_is_executed(server: Served) -> None:
     """An emergency is not stopped."""
     creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}/edit"
+    path = f"/accounts/{account}/ad-groups/{map_created_ids(creation)['adGroup']}/edit"
     decrease = await server.admin.post(path, {"fields": {"budget": "10"}}, 201)
     higher = await server.admin.post(path, {"fields": {"budget": "50"}}, 201)
     assert (await server.admin.execute(higher["id"]))["status"] == "succeeded"
@@ -735,7 +751,7 @@ async def test_a_resumed_activation_reads_its_budgets_again(server: Served) -> N
     await server.networks.fault("meta", "status", path="/v26.0/*", method="POST", value=429, times=1)
     first = await server.admin.post(f"/operations/{active['id']}/execute", {"confirmed": True})
     assert first["status"] == "prepared" and first["nextAction"] == "execute"
-    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}/edit"
+    path = f"/accounts/{account}/ad-groups/{map_created_ids(creation)['adGroup']}/edit"
     raised = await server.admin.post(path, {"fields": {"budget": "1000"}}, 201)
     server.hands.pass_(seconds=60)
     assert (await server.admin.execute(raised["id"]))["status"] == "succeeded"
@@ -745,7 +761,7 @@ async def test_a_resumed_activation_reads_its_budgets_again(server: Served) -> N
 
 async def test_a_budget_above_ten_times_the_largest_one_warns(server: Served) -> None:
     creation, account = await create_campaign(server, "amazon"), server.accounts["amazon"]
-    path = f"/accounts/{account}/campaigns/{ids_of(creation)['campaign']}/edit"
+    path = f"/accounts/{account}/campaigns/{map_created_ids(creation)['campaign']}/edit"
     await server.admin.post(path, {"fields": {"budget": "21"}}, 201)  # the account's budget is known from here on
     text = "more than ten times the largest one read on this account"
     for amount, is_unusual in (("200", False), ("40000", True)):

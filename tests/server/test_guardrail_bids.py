@@ -11,7 +11,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from tests.networks.samples import get_samples
 
 from .served import Served, brief
-from .test_guardrails import CONFIRMED, apply_rule, approve, limits, require_refusal
+from .test_guardrails import CONFIRMED, apply_rule, approve, make_limits, require_refusal
 from .test_native import build_path
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -49,7 +49,7 @@ async def test_a_strategy_that_removes_the_bid_needs_a_person(server: Served, ne
     edit = {"fields": {"bidStrategy": strategy}}
     async with apply_rule(server, currency="USD", maxBid="1000"):
         await require_person_for_bid(server, await server.admin.post(path, edit, 201))
-    async with apply_rule(server, currency="USD", perOperation=limits("1"), approvalAbove=limits("0")):
+    async with apply_rule(server, currency="USD", perOperation=make_limits("1"), approvalAbove=make_limits("0")):
         operation = await server.admin.post(path, edit, 201)
         assert not [text for text in operation["warnings"] if "signed-in person" in text]
 

@@ -57,7 +57,7 @@ async def apply_rule(server: Served, **members: Any) -> AsyncIterator[str]:
             await server.admin.delete(f"/guardrails/freezes/{quote(freeze['credential'], safe='')}")
 
 
-async def create(caller: Caller, server: Served, amount: str = "20.50", **members: Any) -> Any:
+async def prepare_create(caller: Caller, server: Served, amount: str = "20.50", **members: Any) -> Any:
     """Prepare a campaign of Meta."""
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta", budget__amount=amount)}
     return await caller.post("/create", body, 201, **members)
@@ -250,7 +250,7 @@ async def test_a_subscriber_is_told_of_a_refusal(server: Served) -> None:
 
 
 async def test_a_rule_that_was_made_after_the_plan_stops_the_execution(server: Served) -> None:
-    operation = await create(server.admin, server)
+    operation = await prepare_create(server.admin, server)
     writes = server.networks.writes()
     async with apply_rule(server, blockedActions=["create"]):
         path = f"/operations/{operation['id']}/execute"
@@ -268,7 +268,7 @@ async def test_a_rule_that_was_made_after_the_plan_stops_the_execution(server: S
 async def test_a_breach_freezes_the_credential_until_an_admin_lifts_it(server: Served) -> None:
     key_id, secret = await server.key("member")
     caller, other = server.caller(secret), server.person("member")
-    operation = await create(caller, server)
+    operation = await prepare_create(caller, server)
     body = {"accountId": server.accounts["google"], "campaign": brief("google")}
     members = {"blockedActions": ["create"], "scope": {"networks": ["google"]}, "onBreach": "freeze"}
     async with apply_rule(server, **members) as id_:
@@ -285,11 +285,11 @@ async def test_a_breach_freezes_the_credential_until_an_admin_lifts_it(server: S
         assert (problem["code"], problem["operation"]["status"]) == ("credential_frozen", "prepared")
         assert (await caller.get(f"/operations/{operation['id']}"))["status"] == "prepared"
         assert (await caller.post(f"/operations/{operation['id']}/cancel", {}))["status"] == "cancelled"
-        await create(other, server)  # another key of the same person
+        await prepare_create(other, server)  # another key of the same person
         lifted = await server.admin.delete(f"/guardrails/freezes/{key_id}")
         assert lifted == freeze | {"frozenAt": frozen_at}
         await server.admin.problem(404, "DELETE", f"/guardrails/freezes/{key_id}")
-        await create(caller, server)
+        await prepare_create(caller, server)
 
 
 async def test_a_frozen_admin_key_makes_no_key_and_lifts_no_freeze(server: Served) -> None:
@@ -313,7 +313,7 @@ async def test_a_frozen_admin_key_makes_no_key_and_lifts_no_freeze(server: Serve
 
 async def test_a_frozen_key_is_shown_what_was_written_of_an_operation(server: Served) -> None:
     key_id, secret = await server.key("admin")
-    operation = await create(server.caller(secret), server)
+    operation = await prepare_create(server.caller(secret), server)
     await server.networks.fault("meta", "status", method="POST", path="/v26.0/act_1001/adsets", value=429)
     await server.admin.execute(operation["id"])
     actor, clock = server.people["admin"].actor, server.service.store.clock
@@ -327,7 +327,7 @@ async def test_a_frozen_key_is_shown_what_was_written_of_an_operation(server: Se
 
 async def test_a_breach_at_execution_freezes_the_executor(server: Served) -> None:
     key_id, secret = await server.key("admin")
-    operation = await create(server.admin, server)
+    operation = await prepare_create(server.admin, server)
     async with apply_rule(server, blockedActions=["create"], onBreach="freeze") as id_:
         path = f"/operations/{operation['id']}/execute"
         assert (await server.caller(secret).problem(403, "POST", path, CONFIRMED))["code"] == "guardrail_exceeded"
@@ -342,7 +342,7 @@ async def test_a_new_consent_does_not_escape_a_freeze(server: Served) -> None:
     user_id = server.people["member"].actor.user_id
     scope = {"clients": [{"clientId": client.client_id, "userId": user_id}]}
     async with apply_rule(server, blockedActions=["create"], onBreach="freeze", scope=scope):
-        await create(server.person("member"), server)  # the rule is about the agent, not about its user's keys
+        await prepare_create(server.person("member"), server)  # the rule is about the agent, not about its user's keys
         body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
         assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
         (freeze,) = await server.admin.get("/guardrails/freezes")
@@ -376,7 +376,7 @@ async def test_an_agent_whose_id_is_an_address_is_bound_and_freed(server: Served
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     scope = {"clients": [{"clientId": url, "userId": user_id}]}
     async with apply_rule(server, blockedActions=["create"], onBreach="freeze", scope=scope):
-        await create(server.person("member"), server)
+        await prepare_create(server.person("member"), server)
         for lift in (lift_over_rest, lift_with_client):
             assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
             assert (await caller.problem(403, "POST", "/create", body))["code"] == "credential_frozen"
@@ -419,7 +419,7 @@ async def test_a_new_registration_does_not_escape_a_freeze(server: Served) -> No
 
 
 async def test_a_person_is_refused_and_not_frozen(server: Served) -> None:
-    person, operation = server.people["member"].actor, await create(server.person("member"), server)
+    person, operation = server.people["member"].actor, await prepare_create(server.person("member"), server)
     async with apply_rule(server, blockedActions=["create"], onBreach="freeze"):
         for _ in range(2):
             with pytest.raises(GuardrailRefused, match="blocks this action"):
@@ -460,13 +460,13 @@ async def approve(server: Served, operation: Any) -> str:
     return str(done["status"])
 
 
-def limits(daily: str | None = None, lifetime: str | None = None) -> dict[str, Any]:
+def make_limits(daily: str | None = None, lifetime: str | None = None) -> dict[str, Any]:
     return {"daily": daily, "lifetime": lifetime}
 
 
 async def test_one_operation_plans_no_more_than_its_limit(server: Served) -> None:
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta", budget__amount="20.50")}
-    async with apply_rule(server, currency="USD", perOperation=limits("20.49")) as id_:
+    async with apply_rule(server, currency="USD", perOperation=make_limits("20.49")) as id_:
         for path in ("/create", "/validate-campaign"):
             problem = await server.admin.problem(403, "POST", path, body)
             assert problem["guardrails"] == [
@@ -482,14 +482,14 @@ async def test_one_operation_plans_no_more_than_its_limit(server: Served) -> Non
                 }
             ]
             assert "allows one operation 20.49 USD a day" in problem["detail"]
-        answer = await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": limits("20.50")})
+        answer = await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": make_limits("20.50")})
         assert answer.status_code == 200
         await server.admin.post("/create", body, 201)
 
 
 async def test_a_window_has_room_for_so_much(server: Served) -> None:
     first, second, third = [await execute_creation(server) for _ in range(3)]
-    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **limits("50")}) as id_:
+    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **make_limits("50")}) as id_:
         operation = await prepare_activation(server, first)
         assert not any("window" in warning for warning in operation["warnings"])
         other = await prepare_activation(server, second)
@@ -518,13 +518,13 @@ async def test_a_window_has_room_for_so_much(server: Served) -> None:
             (other["id"], "20.00", False),
             (operation["id"], "20.00", False),
         ]
-        await server.admin.send("PATCH", f"/guardrails/{id_}", {"perWindow": {"hours": 24, **limits("60")}})
+        await server.admin.send("PATCH", f"/guardrails/{id_}", {"perWindow": {"hours": 24, **make_limits("60")}})
         assert (await server.admin.execute(last["id"]))["status"] == "succeeded"
 
 
 async def test_competing_executions_do_not_share_room(server: Served) -> None:
     sources = [await execute_creation(server) for _ in range(5)]
-    async with apply_rule(server, currency="USD", perWindow={"hours": 1, **limits("45")}):
+    async with apply_rule(server, currency="USD", perWindow={"hours": 1, **make_limits("45")}):
         prepared = [await prepare_activation(server, source) for source in sources]
         answers = await asyncio.gather(
             *(server.admin.send("POST", f"/operations/{operation['id']}/execute", CONFIRMED) for operation in prepared)
@@ -536,7 +536,7 @@ async def test_competing_executions_do_not_share_room(server: Served) -> None:
 async def test_a_full_window_freezes_who_executes(server: Served) -> None:
     source = await execute_creation(server)
     key_id, secret = await server.key("admin")
-    window = {"hours": 24, **limits("5")}
+    window = {"hours": 24, **make_limits("5")}
     async with apply_rule(server, currency="USD", perWindow=window, onBreach="freeze", scope={"keyIds": [key_id]}):
         operation = await prepare_activation(server, source)
         path = f"/operations/{operation['id']}/execute"
@@ -550,7 +550,7 @@ async def test_a_full_window_freezes_who_executes(server: Served) -> None:
 
 async def test_an_amount_without_an_end_does_not_fit_a_lifetime(server: Served) -> None:
     source = await execute_creation(server, schedule={"startAt": "2030-01-15T09:00:00Z"})
-    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **limits(None, "100000")}):
+    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **make_limits(None, "100000")}):
         operation = await prepare_activation(server, source)
         assert any("an amount without an end" in warning for warning in operation["warnings"])
         (breach,) = await require_refusal(server, operation)
@@ -559,7 +559,7 @@ async def test_an_amount_without_an_end_does_not_fit_a_lifetime(server: Served) 
 
 async def test_a_person_executes_what_is_above_an_amount(server: Served) -> None:
     source = await execute_creation(server)
-    async with apply_rule(server, currency="USD", approvalAbove=limits("19.99"), onBreach="freeze"):
+    async with apply_rule(server, currency="USD", approvalAbove=make_limits("19.99"), onBreach="freeze"):
         operation = await prepare_activation(server, source)
         (warning,) = [warning for warning in operation["warnings"] if "signed-in person" in warning]
         assert "20.00 USD a day, which is above 19.99" in warning
@@ -577,7 +577,7 @@ async def test_a_person_executes_what_is_above_an_amount(server: Served) -> None
 async def test_a_person_executes_what_is_not_known(server: Served) -> None:
     campaign = (await create_campaign(server, "meta"))["campaign"]["id"]
     path = f"/accounts/{server.accounts['meta']}/campaigns/{campaign}"
-    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **limits("5")}) as id_:
+    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **make_limits("5")}) as id_:
         answer = await server.admin.send("PATCH", path, {"payload": {"iterative_split_test_configs": []}})
         operation = answer.json()["data"]
         assert operation["plan"]["exposure"]["daily"] == "unknown"
@@ -660,7 +660,7 @@ async def test_an_edit_that_was_prepared_before_a_decrease_is_stale(server: Serv
 async def test_a_bulk_call_counts_as_one_operation(server: Served) -> None:
     groups = [(await create_campaign(server, "meta"))["adGroup"]["id"] for _ in range(2)]
     body = {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": groups, "field": "budget"}
-    async with apply_rule(server, currency="USD", perOperation=limits("15")):
+    async with apply_rule(server, currency="USD", perOperation=make_limits("15")):
         problem = await server.admin.problem(403, "POST", "/bulk-edit", body | {"mode": "set", "value": 30})
         assert [breach["asked"] for breach in problem["guardrails"]] == ["20.00"]
         await server.admin.post("/bulk-edit", body | {"mode": "set", "value": 27.5}, 201)
@@ -673,8 +673,8 @@ async def test_a_bulk_call_counts_as_one_operation_when_it_is_executed(server: S
     prepared = (await server.admin.post("/bulk-edit", body | {"entityIds": groups}, 201))["operations"]
     (single,) = (await server.admin.post("/bulk-edit", body | {"entityIds": [alone]}, 201))["operations"]
     batch = {"operationIds": [operation["id"] for operation in prepared], **CONFIRMED}
-    async with apply_rule(server, currency="USD", perOperation=limits("20")) as id_:
-        answer = await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": limits("19.99")})
+    async with apply_rule(server, currency="USD", perOperation=make_limits("20")) as id_:
+        answer = await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": make_limits("19.99")})
         assert answer.status_code == 200
         writes = server.networks.writes()
         for result in (await server.admin.post("/operations/execute", batch))["results"]:
@@ -683,7 +683,7 @@ async def test_a_bulk_call_counts_as_one_operation_when_it_is_executed(server: S
             assert "All operations of one bulk call count together." in result["error"]["detail"]
         assert server.networks.writes() == writes
         assert (await server.admin.execute(single["id"]))["status"] == "succeeded"
-        await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": limits("20")})
+        await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": make_limits("20")})
         done = (await server.admin.post("/operations/execute", batch))["results"]
         assert [result["status"] for result in done] == ["succeeded", "succeeded"]
 
@@ -692,7 +692,7 @@ async def test_an_account_in_another_currency_is_refused_unless_the_rule_allows_
     campaign = (await create_campaign(server, "meta"))["campaign"]["id"]
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     pause = {"accountId": server.accounts["meta"], "kind": "campaign", "entityIds": [campaign], "status": "paused"}
-    async with apply_rule(server, currency="JPY", perOperation=limits("1")) as id_:
+    async with apply_rule(server, currency="JPY", perOperation=make_limits("1")) as id_:
         problem = await server.admin.problem(403, "POST", "/create", body)
         assert problem["code"] == "guardrail_currency" and "nothing is converted" in problem["detail"]
         await server.admin.post("/bulk-status", pause, 201)  # what has no amount needs no currency
@@ -735,9 +735,9 @@ async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Ser
         for caller in (scoped, server.admin)
     ]
     rule: dict[str, Any] = {"name": "Board budget", "currency": "USD"}
-    window = {"perWindow": {"hours": 24, **limits("5")}, "approvalAbove": limits("4")}
+    window = {"perWindow": {"hours": 24, **make_limits("5")}, "approvalAbove": make_limits("4")}
     for scope, is_visible in (({}, False), ({"accountIds": [account]}, True)):
-        async with apply_rule(server, **rule, scope=scope, perOperation=limits("19")) as id_:
+        async with apply_rule(server, **rule, scope=scope, perOperation=make_limits("19")) as id_:
             name = rule["name"] if is_visible else id_
             for path, sent in (
                 ("/create", {"accountId": account, "campaign": brief("meta")}),
@@ -761,7 +761,7 @@ async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Ser
             path = f"/operations/{operation['id']}/execute"
             problem = await scoped.problem(403, "POST", path, CONFIRMED)
             assert (problem["code"], problem["guardrails"][0]["rule"]) == ("approval_required", name)
-            await server.admin.send("PATCH", f"/guardrails/{id_}", {"approvalAbove": limits()})
+            await server.admin.send("PATCH", f"/guardrails/{id_}", {"approvalAbove": make_limits()})
             problem = await scoped.problem(403, "POST", path, CONFIRMED)  # the claim refuses it
             (breach,) = problem["guardrails"]
             assert (breach["rule"], breach["member"]) == (name, "perWindow.daily")

@@ -23,7 +23,7 @@ from .served import RING, Served
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def not_ready(answer: httpx.Response, code: str = "not_ready") -> dict[str, Any]:
+def check_not_ready(answer: httpx.Response, code: str = "not_ready") -> dict[str, Any]:
     """The problem of a 503, held against what is documented."""
     assert answer.status_code == 503
     assert answer.headers["Content-Type"] == "application/problem+json"
@@ -45,19 +45,19 @@ NEXT_VERSION = f"{int(HEAD_VERSION) + 1:04d}"
 
 @pytest.mark.parametrize(("number", "oldest"), [("0001", HEAD_VERSION), (NEXT_VERSION, NEXT_VERSION)])
 async def test_a_database_of_another_version(both: Served, number: str, oldest: str) -> None:
-    async with schema_of(both, number, oldest):
-        not_ready(await both.http.get("/readyz"))
+    async with set_schema_version(both, number, oldest):
+        check_not_ready(await both.http.get("/readyz"))
         assert (await both.http.get("/healthz")).status_code == 200
     assert (await both.http.get("/readyz")).status_code == 200
 
 
 async def test_a_newer_version_of_the_database_that_this_one_can_use(both: Served) -> None:
-    async with schema_of(both, NEXT_VERSION, HEAD_VERSION):
+    async with set_schema_version(both, NEXT_VERSION, HEAD_VERSION):
         assert (await both.http.get("/readyz")).status_code == 200
 
 
 @asynccontextmanager
-async def schema_of(served: Served, number: str, oldest: str) -> AsyncIterator[None]:
+async def set_schema_version(served: Served, number: str, oldest: str) -> AsyncIterator[None]:
     """The database says that it is of this version, and which versions may use it."""
 
     def record(connection: Connection, number: str, oldest: str) -> None:
@@ -76,7 +76,7 @@ async def test_a_database_that_is_away(empty: Served, monkeypatch: pytest.Monkey
         raise StoreError("away")
 
     monkeypatch.setattr(type(empty.service.store), "read", raise_store_error)
-    not_ready(await empty.http.get("/readyz"), "store_unavailable")
+    check_not_ready(await empty.http.get("/readyz"), "store_unavailable")
     assert (await empty.http.get("/healthz")).status_code == 200
 
 
@@ -86,13 +86,13 @@ async def test_a_database_that_does_not_answer(empty: Served, monkeypatch: pytes
 
     monkeypatch.setattr(health, "DATABASE_TIMEOUT_SECONDS", 0.01)
     monkeypatch.setattr(type(empty.service.store), "read", wait_for_timeout)
-    not_ready(await empty.http.get("/readyz"))
+    check_not_ready(await empty.http.get("/readyz"))
 
 
 async def test_while_it_shuts_down(empty: Served) -> None:
     empty.service.is_stopping = True
     try:
-        not_ready(await empty.http.get("/readyz"))
+        check_not_ready(await empty.http.get("/readyz"))
         assert (await empty.http.get("/healthz")).status_code == 200
     finally:
         empty.service.is_stopping = False

@@ -30,19 +30,19 @@ def no_faults_left(server: Served) -> None:
     server.networks.state.faults.pending.clear()
 
 
-async def today(server: Served, account: str) -> date:
+async def read_today(server: Served, account: str) -> date:
     zone = (await server.admin.get(f"/accounts/{account}"))["timezone"]
     return server.hands.now().astimezone(ZoneInfo(zone)).date()
 
 
-async def ask(server: Served, account: str, start: date, end: date) -> Any:
+async def request_report(server: Served, account: str, start: date, end: date) -> Any:
     return await server.admin.get(f"/accounts/{account}/insights", startDate=str(start), endDate=str(end))
 
 
 async def finish_report(server: Served, account: str, start: date, end: date) -> Any:
     """Asked again with the same dates until it is there."""
     for _ in range(10):
-        report = await ask(server, account, start, end)
+        report = await request_report(server, account, start, end)
         if report["pending"] is None:
             return report
     raise AssertionError("the report never ends")
@@ -51,7 +51,7 @@ async def finish_report(server: Served, account: str, start: date, end: date) ->
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_days_and_totals(server: Served, live: dict[str, str], network: str) -> None:
     account = live[network]
-    end = await today(server, account) - timedelta(days=1)
+    end = await read_today(server, account) - timedelta(days=1)
     start = end - timedelta(days=6)
     account_row = await server.admin.get(f"/accounts/{account}")
     synced = len(await server.events("analytics.synced"))
@@ -80,7 +80,7 @@ async def test_days_and_totals(server: Served, live: dict[str, str], network: st
 async def test_what_is_not_reported_is_null(server: Served, live: dict[str, str]) -> None:
     """Amazon knows neither reach nor video views: null, never 0."""
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=1)
+    end = await read_today(server, account) - timedelta(days=1)
     report = await finish_report(server, account, end - timedelta(days=2), end)
     assert {row["reach"] for row in report["rows"]} == {None}
     assert report["totals"]["reach"] is None
@@ -88,37 +88,37 @@ async def test_what_is_not_reported_is_null(server: Served, live: dict[str, str]
 
 async def test_a_report_is_asked_for_once(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=2)
+    end = await read_today(server, account) - timedelta(days=2)
     start = end - timedelta(days=3)
     report_count = server.networks.count(*REPORT)
-    first = await ask(server, account, start, end)
+    first = await request_report(server, account, start, end)
     assert first["pending"]["job"] and first["pending"]["status"] and first["pending"]["retryAfterMs"] > 0
     assert (first["rows"], first["nativeRows"]) == ([], [])
     assert first["totals"] == dict.fromkeys(FIGURES)
     assert first["coverage"]["complete"] is False
     assert first["coverage"]["missing"] == [{"startDate": str(start), "endDate": str(end)}]
-    second = await ask(server, account, start, end)
+    second = await request_report(server, account, start, end)
     assert second["pending"] is None or second["pending"]["job"] == first["pending"]["job"]
     synced = len(await server.events("analytics.synced"))
     rows = (await finish_report(server, account, start, end))["rows"]
     assert rows
     for _ in range(3):  # what was read to its end is read again, not asked for again
-        assert (await ask(server, account, start, end))["rows"] == rows
+        assert (await request_report(server, account, start, end))["rows"] == rows
     assert server.networks.count(*REPORT) == report_count + 1
     assert len(await server.events("analytics.synced")) - synced <= 1
     server.hands.pass_(seconds=3_600)
-    assert (await ask(server, account, start, end))["pending"] is not None
+    assert (await request_report(server, account, start, end))["pending"] is not None
     assert server.networks.count(*REPORT) == report_count + 2
 
 
 async def test_a_report_that_the_network_has_no_more_is_asked_for_anew(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=4)
+    end = await read_today(server, account) - timedelta(days=4)
     start = end - timedelta(days=3)
     assert (await finish_report(server, account, start, end))["rows"]
     failed, report_count = len(await server.events("sync.failed")), server.networks.count(*REPORT)
     await server.networks.fault("amazon", "status", path="/reporting/reports/", method="GET", value=404, times=1)
-    assert (await ask(server, account, start, end))["pending"] is not None
+    assert (await request_report(server, account, start, end))["pending"] is not None
     assert server.networks.count(*REPORT) == report_count + 1
     assert len(await server.events("sync.failed")) == failed
 
@@ -126,7 +126,7 @@ async def test_a_report_that_the_network_has_no_more_is_asked_for_anew(server: S
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_days_that_have_not_begun_are_missing(server: Served, live: dict[str, str], network: str) -> None:
     account = live[network]
-    today_ = await today(server, account)
+    today_ = await read_today(server, account)
     start, end = today_ - timedelta(days=2), today_ + timedelta(days=9)
     synced = len(await server.events("analytics.synced"))
     report = await finish_report(server, account, start, end)
@@ -148,11 +148,11 @@ async def test_no_report_is_resumed_where_all_is_answered_at_once(server: Served
 
 async def test_ten_at_once_ask_for_one_report(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=2)
+    end = await read_today(server, account) - timedelta(days=2)
     start = end - timedelta(days=4)
     report_count = server.networks.count(*REPORT)
     await server.networks.fault("amazon", "latency", path="/reporting/reports", method="POST", value=300)
-    reports = await asyncio.gather(*(ask(server, account, start, end) for _ in range(10)))
+    reports = await asyncio.gather(*(request_report(server, account, start, end) for _ in range(10)))
     assert server.networks.count(*REPORT) == report_count + 1
     jobs = {report["pending"]["job"] for report in reports if report["pending"] is not None}
     assert len(jobs) == 1 and "" not in jobs
@@ -160,22 +160,22 @@ async def test_ten_at_once_ask_for_one_report(server: Served, live: dict[str, st
 
 async def test_the_end_of_a_report_is_told_once_however_many_read_it(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=2)
+    end = await read_today(server, account) - timedelta(days=2)
     start = end - timedelta(days=1)
-    assert (await ask(server, account, start, end))["pending"] is not None
+    assert (await request_report(server, account, start, end))["pending"] is not None
     await server.networks.fault("amazon", "latency", path="/reporting/reports/", method="GET", value=300, times=1000)
     synced = len(await server.events("analytics.synced"))
-    reports = await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
-    reports += await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
+    reports = await asyncio.gather(*(request_report(server, account, start, end) for _ in range(6)))
+    reports += await asyncio.gather(*(request_report(server, account, start, end) for _ in range(6)))
     assert len([report for report in reports if report["pending"] is None]) > 6
     assert len(await server.events("analytics.synced")) == synced + 1
 
 
 async def test_the_failure_of_a_report_is_told_once_however_many_read_it(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=2)
+    end = await read_today(server, account) - timedelta(days=2)
     start = end - timedelta(days=6)
-    assert (await ask(server, account, start, end))["pending"] is not None
+    assert (await request_report(server, account, start, end))["pending"] is not None
     failed = len(await server.events("sync.failed"))
     await server.networks.fault("amazon", "status", path="/reporting/reports/", method="GET", value=403, times=1000)
     query = {"startDate": str(start), "endDate": str(end)}
@@ -187,10 +187,10 @@ async def test_the_failure_of_a_report_is_told_once_however_many_read_it(server:
 
 async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=2)
+    end = await read_today(server, account) - timedelta(days=2)
     start = end - timedelta(days=5)
     report_count = server.networks.count(*REPORT)
-    pending = await ask(server, account, start, end)
+    pending = await request_report(server, account, start, end)
     path = f"/accounts/{account}/catalogs/report:{pending['pending']['job']}"
     synced = len(await server.events("analytics.synced"))
     for _ in range(10):
@@ -215,7 +215,7 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
     """Every network alike: 422 at ``startDate`` with the earliest day, and no request goes out."""
     path, history = f"/accounts/{live[network]}/insights", get_adapter(network).network.history
     assert history is not None
-    today_ = await today(server, live[network])
+    today_ = await read_today(server, live[network])
     query = {"startDate": str(subtract_months(today_, 60)), "endDate": str(subtract_months(today_, 48))}
     request_count = len(server.networks.requests)
     (issue,) = (await server.admin.problem(422, "GET", path, query=query))["issues"]
@@ -239,7 +239,7 @@ async def test_days_without_delivery(
     The networks' documentation says what the report has for them (docs/decisions.md, "Reporting").
     """
     account = live[network]
-    start = await today(server, account) - timedelta(days=back)
+    start = await read_today(server, account) - timedelta(days=back)
     period = DateRange(start, start + timedelta(days=back - 1 if first else last))
     days = [str(day) for day in period.iterate_days()]
     quiet = days[first : last + 1]
@@ -271,7 +271,7 @@ async def test_an_account_without_campaigns_is_complete(server: Served) -> None:
     accounts = await server.admin.get("/accounts", network="apple")
     (account,) = [row["accountId"] for row in accounts if row["nativeId"] == "7004"]
     synced = len(await server.events("analytics.synced"))
-    end = await today(server, account) - timedelta(days=1)
+    end = await read_today(server, account) - timedelta(days=1)
     report = await finish_report(server, account, end - timedelta(days=6), end)
     assert (report["rows"], report["coverage"]["complete"], report["coverage"]["missing"]) == ([], True, [])
     assert NO_CAMPAIGNS_NOTE in report["coverage"]["notes"]
@@ -280,10 +280,10 @@ async def test_an_account_without_campaigns_is_complete(server: Served) -> None:
 
 async def test_a_long_range_of_meta_is_a_report(server: Served, live: dict[str, str]) -> None:
     account = live["meta"]
-    end = await today(server, account) - timedelta(days=1)
+    end = await read_today(server, account) - timedelta(days=1)
     start = end - timedelta(days=200)
     before = server.networks.count("POST", "graph.facebook.com", "/insights")
-    first = await ask(server, account, start, end)
+    first = await request_report(server, account, start, end)
     assert first["pending"] is not None
     assert (await finish_report(server, account, start, end))["rows"]
     assert server.networks.count("POST", "graph.facebook.com", "/insights") == before + 1
@@ -292,10 +292,10 @@ async def test_a_long_range_of_meta_is_a_report(server: Served, live: dict[str, 
 async def test_several_reports_are_one_job(server: Served, live: dict[str, str]) -> None:
     """More days than one report holds: the job is still one string that a path can carry."""
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=1)
+    end = await read_today(server, account) - timedelta(days=1)
     start = end - timedelta(days=60)
     report_count = server.networks.count(*REPORT)
-    pending = (await ask(server, account, start, end))["pending"]
+    pending = (await request_report(server, account, start, end))["pending"]
     assert server.networks.count(*REPORT) == report_count + 2
     report = await server.admin.get(f"/accounts/{account}/catalogs/report:{pending['job']}")
     assert report["pending"] is None or report["pending"]["job"] == pending["job"]
@@ -318,9 +318,9 @@ async def test_a_job_that_is_none(server: Served, network: str, job: str) -> Non
 async def test_a_job_of_another_account(server: Served, live: dict[str, str], network: str) -> None:
     """Its figures would be shown as this account's, in this account's currency: one token reads both at the network."""
     account = live[network]
-    end = await today(server, account) - timedelta(days=1)
+    end = await read_today(server, account) - timedelta(days=1)
     start = end - timedelta(days=93)
-    pending = (await ask(server, account, start, end))["pending"]
+    pending = (await request_report(server, account, start, end))["pending"]
     others = await server.admin.get("/accounts", network=network)
     other = next(row["accountId"] for row in others if row["accountId"] != account)
     synced, path = len(await server.events("analytics.synced")), f"/accounts/{other}/catalogs/report:{pending['job']}"
@@ -332,7 +332,7 @@ async def test_a_job_of_another_account(server: Served, live: dict[str, str], ne
 
 async def test_a_report_that_cannot_be_asked_for_leaves_nothing(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=3)
+    end = await read_today(server, account) - timedelta(days=3)
     before = await server.rows()
     await server.networks.fault("amazon", "status", path="/reporting/reports", value=503, times=1000)
     path = f"/accounts/{account}/insights"
@@ -341,20 +341,20 @@ async def test_a_report_that_cannot_be_asked_for_leaves_nothing(server: Served, 
     assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
     assert await server.rows() == before
     server.networks.state.faults.pending.clear()
-    assert (await ask(server, account, end - timedelta(days=1), end))["pending"] is not None
+    assert (await request_report(server, account, end - timedelta(days=1), end))["pending"] is not None
 
 
 async def test_a_report_that_passes_out_of_reach_goes_on(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=3)
+    end = await read_today(server, account) - timedelta(days=3)
     start = end - timedelta(days=2)
     report_count = server.networks.count(*REPORT)
-    job = (await ask(server, account, start, end))["pending"]["job"]
+    job = (await request_report(server, account, start, end))["pending"]["job"]
     await server.networks.fault("amazon", "status", path="/reporting/reports/", value=503, times=1000)
     query = {"startDate": str(start), "endDate": str(end)}
     await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
     server.networks.state.faults.pending.clear()
-    report = await ask(server, account, start, end)
+    report = await request_report(server, account, start, end)
     assert report["pending"] is None or report["pending"]["job"] == job
     await finish_report(server, account, start, end)
     assert server.networks.count(*REPORT) == report_count + 1
@@ -362,7 +362,7 @@ async def test_a_report_that_passes_out_of_reach_goes_on(server: Served, live: d
 
 async def test_a_refused_report_has_failed_for_good(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
-    end = await today(server, account) - timedelta(days=3)
+    end = await read_today(server, account) - timedelta(days=3)
     failed, rows = len(await server.events("sync.failed")), await server.rows()
     await server.networks.fault("amazon", "status", path="/reporting/reports", value=403, times=1000)
     query = {"startDate": str(end - timedelta(days=25)), "endDate": str(end)}
@@ -390,7 +390,7 @@ async def test_a_range_is_bounded(server: Served) -> None:
         assert await server.admin.read_issues("GET", path, query=query) == {("endDate", "range_too_long")}
     assert len(server.networks.requests) == request_count
     last = date(2023, 1, 1) + timedelta(days=MAX_DAYS - 1)
-    assert (await ask(server, server.accounts["outbrain"], date(2023, 1, 1), last))["coverage"]
+    assert (await request_report(server, server.accounts["outbrain"], date(2023, 1, 1), last))["coverage"]
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -413,7 +413,7 @@ async def test_today_is_the_accounts_own(server: Served) -> None:
     accounts = {
         account["currency"]: account["accountId"] for account in await server.admin.get("/accounts", network="meta")
     }
-    assert (await ask(server, accounts["JPY"], tomorrow, tomorrow))["timezone"] == "Asia/Tokyo"
+    assert (await request_report(server, accounts["JPY"], tomorrow, tomorrow))["timezone"] == "Asia/Tokyo"
     query = {"startDate": str(tomorrow), "endDate": str(tomorrow)}
     issues = await server.admin.read_issues("GET", f"/accounts/{accounts['USD']}/insights", query=query)
     assert issues == {("startDate", "future")}

@@ -32,7 +32,7 @@ from adsunify_server.app import make_application
 from tests.system.webhooks.receiving import run_receiver
 
 from .served import RING, Served
-from .test_logs import capture_log, lines
+from .test_logs import capture_log, parse_lines
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 CLASSES: Mapping[str, Any] = {
@@ -97,7 +97,7 @@ async def test_a_defect_ends_the_delivery_of_webhooks_for_a_moment_only(
             await receiver.count(1)
         await empty.wait_for_deliveries()
         await empty.admin.delete(f"/webhooks/{webhook['webhookId']}")
-    (line,) = lines(stream)
+    (line,) = parse_lines(stream)
     assert (line["message"], line["error"]) == ("The job webhooks has stopped", "ArithmeticError")
     assert empty.service.counters.job_failures == {"webhooks": 1}
 

@@ -22,7 +22,7 @@ from adsunify.store.connections import AccountRecord
 from adsunify.store.schema import figures
 
 from .served import Served, brief
-from .test_insights import today
+from .test_insights import read_today
 from .test_levels import read_pages
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -84,7 +84,7 @@ async def test_what_is_kept_is_what_the_network_reports(server: Served, live: di
     await sync(server, [account])
     changed = select(figures.c.date).where(figures.c.account_id == account, figures.c.number > 1)
     days = await server.service.store.read(lambda connection: connection.execute(changed).scalars().all())
-    assert set(days) <= {str(await today(server, account))}, "only the day that has not ended has other figures"
+    assert set(days) <= {str(await read_today(server, account))}, "only the day that has not ended has other figures"
 
 
 async def test_a_report_that_is_not_ready_is_resumed(server: Served, live: dict[str, str]) -> None:
@@ -163,7 +163,7 @@ async def test_what_vanishes_and_returns(active: Served) -> None:
 async def test_provisional_days_are_those_of_that_time(active: Served) -> None:
     account = active.accounts["meta"]
     await sync(active, [account], ["account"])
-    last = await today(active, account)
+    last = await read_today(active, account)
     then = now(active)
     query = {"startDate": str(last - timedelta(days=3)), "endDate": str(last)}
     path = f"/accounts/{account}/insights"

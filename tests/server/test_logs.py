@@ -41,7 +41,7 @@ def capture_log(formatter: logging.Formatter | None = None, level: int = logging
         ours.setLevel(before)
 
 
-def lines(stream: StringIO) -> list[dict[str, Any]]:
+def parse_lines(stream: StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
@@ -51,7 +51,7 @@ def lines(stream: StringIO) -> list[dict[str, Any]]:
 async def test_a_request_is_a_line(empty: Served) -> None:
     with capture_log() as stream:
         answer = await empty.admin.send("GET", "/keys")
-    (line,) = lines(stream)
+    (line,) = parse_lines(stream)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("time"))
     assert line.pop("durationMs") > 0
     verified = await empty.admin.get("/auth/verify")
@@ -84,7 +84,7 @@ async def test_a_line_names_the_route_and_not_the_path(
 ) -> None:
     with capture_log() as stream:
         await empty.http.request(method, path)
-    (line,) = lines(stream)
+    (line,) = parse_lines(stream)
     assert (line["endpoint"], line["route"], line["status"]) == (endpoint, route, status)
     assert line["credential"] is None
     assert CANARY not in stream.getvalue()
@@ -113,7 +113,7 @@ async def test_nothing_that_was_sent_is_logged(empty: Served) -> None:
         await empty.http.post("/oauth/register", json={"client_name": CANARY, "redirect_uris": [CANARY]})
         await empty.http.get("/oauth/authorize", params={"client_id": CANARY, "state": CANARY})
         await empty.http.get("/connect/callback/meta", params={"code": CANARY, "state": CANARY})
-    assert len(lines(stream)) == 11
+    assert len(parse_lines(stream)) == 11
     assert CANARY not in stream.getvalue()
     assert KEY not in stream.getvalue()
 
@@ -125,7 +125,7 @@ async def test_a_defect_is_told_with_its_request(empty: Served, monkeypatch: pyt
     monkeypatch.setattr("adsunify.store.keys.list_keys", fail_with_secret)
     with capture_log() as stream:
         answer = await empty.admin.send("GET", "/keys")
-    trouble, line = lines(stream)
+    trouble, line = parse_lines(stream)
     assert trouble["requestId"] == line["requestId"] == answer.headers["X-Request-Id"]
     assert (trouble["level"], trouble["error"], line["status"]) == ("error", "ZeroDivisionError", 500)
     assert "Traceback" in trouble["traceback"] and REDACTED in trouble["traceback"]
@@ -139,7 +139,7 @@ async def test_probes_are_quiet(empty: Served) -> None:
     assert stream.getvalue() == ""
     with capture_log(level=logging.DEBUG) as stream:
         await empty.http.get("/healthz")
-    assert lines(stream)[0]["endpoint"] == "GET /healthz"
+    assert parse_lines(stream)[0]["endpoint"] == "GET /healthz"
 
 
 async def test_lines_for_people(empty: Served) -> None:
@@ -192,7 +192,7 @@ async def test_what_else_is_struck_out(text: str, expected: str | None) -> None:
 async def test_a_line_stays_json(secret: str) -> None:
     with capture_log() as stream:
         logging.getLogger("adsunify.server").warning('said "%s" and more', secret)
-    (line,) = lines(stream)
+    (line,) = parse_lines(stream)
     assert REDACTED in line["message"] and "and more" in line["message"]
     assert CANARY not in line["message"] and KEY not in line["message"]
 
@@ -212,4 +212,4 @@ async def test_others_say_only_warnings() -> None:
         root.setLevel(before[0])
         root.handlers[:] = before[1]
         logging.getLogger("adsunify").setLevel(before[2])
-    assert [line["message"] for line in lines(stream)] == ["ours", "trouble"]
+    assert [line["message"] for line in parse_lines(stream)] == ["ours", "trouble"]

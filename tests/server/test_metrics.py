@@ -69,7 +69,7 @@ async def scrape_metrics(server: Served) -> Samples:
         return parse_metrics(answer.text)
 
 
-def value(samples: Samples, name: str, **labels: str) -> float:
+def get_sample(samples: Samples, name: str, **labels: str) -> float:
     return samples.get((name, frozenset(labels.items())), 0.0)
 
 
@@ -82,7 +82,7 @@ async def test_requests_are_counted_by_endpoint(empty: Served) -> None:
     after = await scrape_metrics(empty)
 
     def compute_increase(name: str, **labels: str) -> float:
-        return value(after, name, **labels) - value(before, name, **labels)
+        return get_sample(after, name, **labels) - get_sample(before, name, **labels)
 
     assert compute_increase("adsunify_requests_total", endpoint="get_keys", status="200") == 1
     assert compute_increase("adsunify_requests_total", endpoint="post_keys", status="422") == 1
@@ -112,14 +112,14 @@ async def test_what_goes_to_the_networks_is_counted(both: Served) -> None:
     after = await scrape_metrics(both)
 
     def compute_increase(name: str, **labels: str) -> float:
-        return value(after, name, network="meta", **labels) - value(before, name, network="meta", **labels)
+        return get_sample(after, name, network="meta", **labels) - get_sample(before, name, network="meta", **labels)
 
     assert compute_increase("adsunify_network_requests_total", outcome="2xx") > 0
     assert compute_increase("adsunify_network_requests_total", outcome="lost") == 1
     assert compute_increase("adsunify_executions_total", outcome="succeeded") == 1
     assert compute_increase("adsunify_executions_total", outcome="unknown") == 1
-    assert value(after, "adsunify_executions_in_flight") == 0
-    assert value(after, "adsunify_writes_waiting") == 0
+    assert get_sample(after, "adsunify_executions_in_flight") == 0
+    assert get_sample(after, "adsunify_writes_waiting") == 0
 
 
 async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
@@ -140,15 +140,18 @@ async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
     await both.service.store.write(stall_operation, now - 1)
     after = await scrape_metrics(both)
     names = ("adsunify_operations_running", "adsunify_operations_stalled")
-    assert [value(working, name) - value(before, name) for name in names] == [1, 0]
-    assert [value(after, name) - value(before, name) for name in names] == [1, 1]
+    assert [get_sample(working, name) - get_sample(before, name) for name in names] == [1, 0]
+    assert [get_sample(after, name) - get_sample(before, name) for name in names] == [1, 1]
     url = "http://127.0.0.1:9/hooks"
     both.service.settings = evolve(both.service.settings, webhook_dev_targets=frozenset({url}))
     await both.admin.post("/webhooks", {"url": url}, 201)
     webhook = (await both.admin.get("/webhooks"))[0]
     await both.admin.send("PATCH", f"/webhooks/{webhook['webhookId']}", {"active": False})
     await both.admin.post(f"/webhooks/{webhook['webhookId']}/test", {}, 202)
-    assert value(await scrape_metrics(both), "adsunify_webhook_backlog") == value(after, "adsunify_webhook_backlog") + 1
+    assert (
+        get_sample(await scrape_metrics(both), "adsunify_webhook_backlog")
+        == get_sample(after, "adsunify_webhook_backlog") + 1
+    )
 
 
 async def test_labels_are_words_of_ours(both: Served) -> None:
@@ -172,7 +175,7 @@ async def test_a_database_that_is_away_is_told(empty: Served, monkeypatch: pytes
     async def raise_store_error(*_: object, **__: object) -> None:
         raise StoreError("away")
 
-    assert value(await scrape_metrics(empty), "adsunify_database_up") == 1
+    assert get_sample(await scrape_metrics(empty), "adsunify_database_up") == 1
     monkeypatch.setattr(type(empty.service.store), "read", raise_store_error)
     samples = await scrape_metrics(empty)
     assert samples["adsunify_database_up", frozenset()] == 0

@@ -53,7 +53,7 @@ async def list_event_types(server: Served, operation: str) -> list[str]:
     return [event.type.removeprefix("operation.") for event in await server.events() if event.operation_id == operation]
 
 
-def states(operation: Any) -> list[tuple[str, int, str]]:
+def list_states(operation: Any) -> list[tuple[str, int, str]]:
     return [(step["key"], step["attempt"], step["state"]) for step in operation["receipt"]["steps"]]
 
 
@@ -66,7 +66,7 @@ async def test_executing(server: Served, network: str) -> None:
     done = await server.admin.execute(operation)
     assert (done["status"], done["expired"], done["stalled"]) == ("succeeded", False, False)
     keys = [step["key"] for step in done["plan"]["steps"]]
-    assert states(done) == [(key, 1, "applied") for key in keys]
+    assert list_states(done) == [(key, 1, "applied") for key in keys]
     for step in done["receipt"]["steps"]:
         assert step["httpStatus"] in (200, 201, 207) and step["outputs"] and step["error"] is None
         assert (step["response"] is None) == ("create" in get_samples(network).empty_answers)
@@ -79,7 +79,7 @@ async def test_executing(server: Served, network: str) -> None:
     assert await list_event_types(server, operation) == ["prepared", "running", "succeeded"]
     listed_operation = next(row for row in await server.admin.get("/operations") if row["id"] == operation)
     assert listed_operation["plan"] == {"version": done["plan"]["version"], "digest": done["plan"]["digest"]}
-    assert states(listed_operation) == states(done)
+    assert list_states(listed_operation) == list_states(done)
 
 
 async def test_a_hundred_executes_at_once_write_once(server: Served) -> None:
@@ -103,7 +103,7 @@ async def test_while_it_runs_it_is_running(server: Served) -> None:
         await asyncio.sleep(0.01)
     second = await server.admin.execute(operation)
     assert (second["status"], second["stalled"]) == ("running", False)
-    assert states(second) == [("campaign", 1, "in_flight")]
+    assert list_states(second) == [("campaign", 1, "in_flight")]
     problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
     assert (problem["code"], problem["operationId"]) == ("operation_running", operation)
     assert (await first)["status"] == "succeeded"
@@ -150,7 +150,7 @@ async def test_a_call_works_for_so_long_and_hands_back(server: Served, monkeypat
     )
     for applied in (1, 2, 3):
         back = await server.admin.execute(operation)
-        assert (back["status"], back["nextAction"], len(states(back))) == ("prepared", "execute", applied)
+        assert (back["status"], back["nextAction"], len(list_states(back))) == ("prepared", "execute", applied)
         assert "retryAfterMs" not in back and "error" not in back
     assert (await server.admin.execute(operation))["status"] == "succeeded"
     # once at preparation, running at every claim, nothing when it is handed back
@@ -170,7 +170,7 @@ async def test_no_step_begins_when_the_time_of_a_call_is_over(server: Served) ->
 
     server.service.kill_point_hook = slowly
     back = await server.admin.execute(operation)
-    assert (back["status"], back["nextAction"], len(states(back))) == ("prepared", "execute", 2)
+    assert (back["status"], back["nextAction"], len(list_states(back))) == ("prepared", "execute", 2)
     assert server.networks.writes() == writes + 2
     server.service.kill_point_hook = passes
     assert (await server.admin.execute(operation))["status"] == "succeeded"
@@ -182,7 +182,7 @@ async def test_a_server_that_stops_begins_nothing(server: Served) -> None:
     server.service.is_stopping = True
     back = await server.admin.execute(operation)
     server.service.is_stopping = False
-    assert (back["status"], back["nextAction"], states(back)) == ("prepared", "execute", [])
+    assert (back["status"], back["nextAction"], list_states(back)) == ("prepared", "execute", [])
     assert await server.rows() == rows and await list_event_types(server, operation) == ["prepared"]
     assert (await server.admin.execute(operation))["status"] == "succeeded"
 
@@ -209,10 +209,10 @@ async def test_executing_again_continues_where_it_was_refused(server: Served) ->
     operation, writes = await prepare_campaign(server), server.networks.writes()
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=400)
     record = (await execute_refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
-    assert states(record) == [("campaign", 1, "applied"), ("adGroup", 1, "applied"), ("creative", 1, "rejected")]
+    assert list_states(record) == [("campaign", 1, "applied"), ("adGroup", 1, "applied"), ("creative", 1, "rejected")]
     done = await server.admin.execute(operation)
     assert done["status"] == "succeeded"
-    assert states(done)[2:] == [("creative", 1, "rejected"), ("creative", 2, "applied"), ("ad", 1, "applied")]
+    assert list_states(done)[2:] == [("creative", 1, "rejected"), ("creative", 2, "applied"), ("ad", 1, "applied")]
     assert server.networks.writes() == writes + 4
 
 
@@ -241,7 +241,7 @@ async def test_a_throttled_step_waits(server: Served, network: str) -> None:
     assert (back["status"], back["nextAction"]) == ("prepared", "execute")
     assert back["retryAfterMs"] > 0
     assert back["error"]["code"] == "provider_throttled"
-    assert [state for _, _, state in states(back)] == ["throttled"]
+    assert [state for _, _, state in list_states(back)] == ["throttled"]
     request_count = len(server.networks.requests)
     early = await server.admin.execute(operation)  # nothing is sent before the time
     assert (early["status"], early["nextAction"]) == ("prepared", "execute")
@@ -281,7 +281,7 @@ async def test_an_ambiguous_outcome_is_never_repeated(server: Served, network: s
     problem = await execute_refused(server, operation, "outcome_unknown", "unknown")
     assert problem["operation"]["status"] == "unknown"
     assert "again" not in problem["detail"]
-    assert [state for _, _, state in states(problem["operation"])] == ["ambiguous"]
+    assert [state for _, _, state in list_states(problem["operation"])] == ["ambiguous"]
     sent = server.networks.writes()
     assert sent == writes if fault == "status" else sent > writes
     for _ in range(2):
@@ -349,7 +349,7 @@ async def test_a_partly_executed_operation_is_cancelled(server: Served) -> None:
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adsets", value=400)
     await execute_refused(server, operation, "provider_rejected", "partly_applied")
     cancelled = await server.admin.post(f"/operations/{operation}/cancel", {})
-    assert states(cancelled) == [("campaign", 1, "applied"), ("adGroup", 1, "rejected")]
+    assert list_states(cancelled) == [("campaign", 1, "applied"), ("adGroup", 1, "rejected")]
     body = {"accountId": server.accounts["meta"], "sourceOperationId": operation}
     assert await server.admin.read_issues("POST", "/activate", body) == {
         ("sourceOperationId", "source_not_activatable")
@@ -415,7 +415,7 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
     monkeypatch.setattr(type(server.service.store), "write", write_with_failures)
     record = await server.admin.execute(operation)
     assert (record["status"], failures) == ("succeeded", 3 * 4)
-    assert states(record) == [(step["key"], 1, "applied") for step in record["plan"]["steps"]]
+    assert list_states(record) == [(step["key"], 1, "applied") for step in record["plan"]["steps"]]
     assert server.networks.writes() == writes + 4
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 
 
-def kinds_of(network: str) -> set[str]:
+def list_kinds(network: str) -> set[str]:
     return set(get_samples(network).kinds)
 
 
@@ -50,7 +50,7 @@ async def test_workflows_are_those_of_the_network(server: Served, network: str) 
 async def test_what_a_network_declares(server: Served, network: str) -> None:
     declaration = await server.admin.get(f"/networks/{network}")
     kinds = [level["kind"] for level in declaration["levels"]]
-    assert kinds[:1] == ["campaign"] and kinds_of(network) <= set(kinds)
+    assert kinds[:1] == ["campaign"] and list_kinds(network) <= set(kinds)
     for level in declaration["levels"]:
         assert level["parentKind"] in (None, *kinds)
     assert {setting["level"] for setting in declaration["settings"]} <= set(kinds)
@@ -106,7 +106,7 @@ async def test_the_tree(server: Served, network: str) -> None:
         assert node["parentId"] is None or node["parentId"] in seen_ids
         assert (node["parentId"] is None) == (node["kind"] == "campaign")
         seen_ids.add(node["id"])
-    assert kinds_of(network) <= {node["kind"] for node in document["nodes"]}
+    assert list_kinds(network) <= {node["kind"] for node in document["nodes"]}
     ids = {node["id"] for node in document["nodes"]}
     made_ids = [step["outputs"]["id"] for step in steps if step["key"] == "campaign" and "id" in step["outputs"]]
     assert ids >= set(made_ids)
@@ -128,7 +128,7 @@ async def test_a_status_that_changed_is_told_once(server: Served, network: str) 
     status = {node["id"]: node["status"] for node in tree["nodes"]}
     paused = {level.kind for level in get_adapter(network).network.levels if level.initial_status}
     for kind, event_type in EVENTS.items():
-        if kind not in paused & kinds_of(network):  # an entity that is active from its creation does not change
+        if kind not in paused & list_kinds(network):  # an entity that is active from its creation does not change
             assert len(await server.events(event_type)) == before[event_type]
             continue
         (event,) = (await server.events(event_type))[before[event_type] :]
@@ -165,7 +165,7 @@ async def test_a_throttled_read_says_how_long(server: Served) -> None:
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-async def pages(server: Served, path: str, **query: Any) -> list[list[str]]:
+async def list_id_pages(server: Served, path: str, **query: Any) -> list[list[str]]:
     """The ids of all pages of a catalog."""
     id_pages, cursor = [], None
     while True:
@@ -202,10 +202,10 @@ async def test_every_declared_catalog_answers(server: Served, network: str) -> N
 async def test_pages_are_no_longer_than_asked_for(server: Served, network: str, resource: str) -> None:
     """Whether the network has pages or not: the cursors lead through everything once."""
     path = f"/accounts/{server.accounts[network]}/catalogs/{resource}"
-    (whole,) = await pages(server, path, limit=100)
+    (whole,) = await list_id_pages(server, path, limit=100)
     assert len(whole) > 3 and len(set(whole)) == len(whole)
     for limit in (1, 2, 3):
-        id_pages = await pages(server, path, limit=limit)
+        id_pages = await list_id_pages(server, path, limit=limit)
         assert [id_ for page in id_pages for id_ in page] == whole
         assert max(len(page) for page in id_pages) == limit
 

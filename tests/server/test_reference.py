@@ -24,13 +24,13 @@ from .served import PREFIX, Served
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def page(server: Served) -> str:
+async def read_page(server: Served) -> str:
     answer = await server.http.get("/docs")
     assert answer.status_code == 200
     return answer.text
 
 
-def article(text: str, endpoint: Endpoint) -> str:
+def find_article(text: str, endpoint: Endpoint) -> str:
     """What the page says of an endpoint, without its tags."""
     articles = re.findall(rf'<article class="endpoint" id="{endpoint.operation_id}">(.*?)</article>', text, re.DOTALL)
     assert len(articles) == 1, endpoint.operation_id
@@ -38,10 +38,10 @@ def article(text: str, endpoint: Endpoint) -> str:
 
 
 async def test_every_endpoint_stands_there(empty: Served) -> None:
-    text = await page(empty)
+    text = await read_page(empty)
     document = Page(text)
     for endpoint in ENDPOINTS:
-        article_text = article(text, endpoint)
+        article_text = find_article(text, endpoint)
         operation = empty.schemas.document["paths"][PREFIX + endpoint.path][endpoint.method.lower()]
         assert f"{endpoint.method} {PREFIX}{endpoint.path}" in article_text
         assert endpoint.summary in article_text and endpoint.access_description in article_text
@@ -60,7 +60,7 @@ async def test_every_endpoint_stands_there(empty: Served) -> None:
 
 
 async def test_every_code_and_status_stands_there(empty: Served) -> None:
-    text = await page(empty)
+    text = await read_page(empty)
     document = Page(text)
     ids = {attributes["id"] for _, attributes in document.elements if "id" in attributes}
     assert {f"code-{code}" for code in PROBLEM_CODES} | {f"status-{status}" for status in ERROR_STATUSES} <= ids
@@ -69,7 +69,7 @@ async def test_every_code_and_status_stands_there(empty: Served) -> None:
 
 
 async def test_its_links_lead_somewhere(empty: Served) -> None:
-    document = Page(await page(empty))
+    document = Page(await read_page(empty))
     ids = [attributes["id"] for _, attributes in document.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     links = {attributes["href"] for tag, attributes in document.elements if tag in ("a", "link")}

@@ -21,11 +21,11 @@ MANY_COUNTRIES = sorted(countries.load_country_codes())[:51]
 DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-02"}
 
 
-def bulk(**changes: Any) -> dict[str, Any]:
+def make_bulk_body(**changes: Any) -> dict[str, Any]:
     return {"accountId": NEVER, "kind": "campaign", "entityIds": ["1"], "status": "paused"} | changes
 
 
-def campaign(**changes: Any) -> dict[str, Any]:
+def make_brief_body(**changes: Any) -> dict[str, Any]:
     return {"accountId": NEVER, "campaign": brief("meta", **changes)}
 
 
@@ -86,42 +86,52 @@ REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
     # campaigns
     ("POST", "/validate-campaign", {}, {("accountId", "required"), ("campaign", "required")}),
     ("POST", "/create", {"accountId": "1", "campaign": []}, {("accountId", "malformed"), ("campaign", "wrong_type")}),
-    ("POST", "/create", campaign(name="ab"), {("campaign.name", "too_short")}),
-    ("POST", "/create", campaign(name="x" * 101), {("campaign.name", "too_long")}),
-    ("POST", "/create", campaign(goal="sales"), {("campaign.goal", "not_a_choice")}),
-    ("POST", "/create", campaign(extra=SECRET), {("campaign.extra", "unknown_property")}),
-    ("POST", "/create", campaign(budget__amount="0"), {("campaign.budget.amount", "out_of_range")}),
-    ("POST", "/create", campaign(budget__amount="1.0000001"), {("campaign.budget.amount", "over_precision")}),
-    ("POST", "/create", campaign(budget__amount=20), {("campaign.budget.amount", "wrong_type")}),
-    ("POST", "/create", campaign(budget__currency="usd"), {("campaign.budget.currency", "malformed")}),
-    ("POST", "/create", campaign(budget__period="weekly"), {("campaign.budget.period", "not_a_choice")}),
-    ("POST", "/create", campaign(schedule__startAt="2030-01-15"), {("campaign.schedule.startAt", "malformed")}),
-    ("POST", "/create", campaign(targeting__countries=MANY_COUNTRIES), {("campaign.targeting.countries", "too_many")}),
-    ("POST", "/create", campaign(targeting__countries=["us"]), {("campaign.targeting.countries.0", "malformed")}),
+    ("POST", "/create", make_brief_body(name="ab"), {("campaign.name", "too_short")}),
+    ("POST", "/create", make_brief_body(name="x" * 101), {("campaign.name", "too_long")}),
+    ("POST", "/create", make_brief_body(goal="sales"), {("campaign.goal", "not_a_choice")}),
+    ("POST", "/create", make_brief_body(extra=SECRET), {("campaign.extra", "unknown_property")}),
+    ("POST", "/create", make_brief_body(budget__amount="0"), {("campaign.budget.amount", "out_of_range")}),
+    ("POST", "/create", make_brief_body(budget__amount="1.0000001"), {("campaign.budget.amount", "over_precision")}),
+    ("POST", "/create", make_brief_body(budget__amount=20), {("campaign.budget.amount", "wrong_type")}),
+    ("POST", "/create", make_brief_body(budget__currency="usd"), {("campaign.budget.currency", "malformed")}),
+    ("POST", "/create", make_brief_body(budget__period="weekly"), {("campaign.budget.period", "not_a_choice")}),
+    ("POST", "/create", make_brief_body(schedule__startAt="2030-01-15"), {("campaign.schedule.startAt", "malformed")}),
     (
         "POST",
         "/create",
-        campaign(targeting__keywords=[{"text": "a"}, {"text": ""}, {"text": "x" * 81, "match": "near"}]),
+        make_brief_body(targeting__countries=MANY_COUNTRIES),
+        {("campaign.targeting.countries", "too_many")},
+    ),
+    (
+        "POST",
+        "/create",
+        make_brief_body(targeting__countries=["us"]),
+        {("campaign.targeting.countries.0", "malformed")},
+    ),
+    (
+        "POST",
+        "/create",
+        make_brief_body(targeting__keywords=[{"text": "a"}, {"text": ""}, {"text": "x" * 81, "match": "near"}]),
         {
             ("campaign.targeting.keywords.1.text", "too_short"),
             ("campaign.targeting.keywords.2.text", "too_long"),
             ("campaign.targeting.keywords.2.match", "not_a_choice"),
         },
     ),
-    ("POST", "/create", campaign(targeting__locationIds=["x" * 251]), {
+    ("POST", "/create", make_brief_body(targeting__locationIds=["x" * 251]), {
         ("campaign.targeting.locationIds.0", "too_long")
     }),
-    ("POST", "/create", campaign(creative__headline="x" * 301), {("campaign.creative.headline", "too_long")}),
-    ("POST", "/create", campaign(creative__body="x" * 3001), {("campaign.creative.body", "too_long")}),
-    ("POST", "/create", campaign(creative__headlines=["a", "b"]), {("campaign.creative.headlines", "too_few")}),
-    ("POST", "/create", campaign(creative__headlines=["x" * 31] * 3 + ["y"]), {
+    ("POST", "/create", make_brief_body(creative__headline="x" * 301), {("campaign.creative.headline", "too_long")}),
+    ("POST", "/create", make_brief_body(creative__body="x" * 3001), {("campaign.creative.body", "too_long")}),
+    ("POST", "/create", make_brief_body(creative__headlines=["a", "b"]), {("campaign.creative.headlines", "too_few")}),
+    ("POST", "/create", make_brief_body(creative__headlines=["x" * 31] * 3 + ["y"]), {
         ("campaign.creative.headlines.0", "too_long"),
         ("campaign.creative.headlines.1", "too_long"),
         ("campaign.creative.headlines.2", "too_long"),
     }),
-    ("POST", "/create", campaign(creative__descriptions=["a"]), {("campaign.creative.descriptions", "too_few")}),
-    ("POST", "/create", campaign(creative__url="chairs"), {("campaign.creative.url", "malformed")}),
-    ("POST", "/create", campaign(platform__specialAdCategories=["x"] * 11), {
+    ("POST", "/create", make_brief_body(creative__descriptions=["a"]), {("campaign.creative.descriptions", "too_few")}),
+    ("POST", "/create", make_brief_body(creative__url="chairs"), {("campaign.creative.url", "malformed")}),
+    ("POST", "/create", make_brief_body(platform__specialAdCategories=["x"] * 11), {
         ("campaign.platform.specialAdCategories", "too_many")
     }),
     ("POST", "/activate", {}, {("accountId", "required"), ("sourceOperationId", "required")}),
@@ -149,14 +159,14 @@ REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
     ("POST", "/bulk-status", {}, {
         ("accountId", "required"), ("kind", "required"), ("entityIds", "required"), ("status", "required")
     }),
-    ("POST", "/bulk-status", bulk(kind="keyword"), {("kind", "not_a_choice")}),
-    ("POST", "/bulk-status", bulk(status="deleted"), {("status", "not_a_choice")}),
-    ("POST", "/bulk-status", bulk(entityIds=[]), {("entityIds", "too_few")}),
-    ("POST", "/bulk-status", bulk(entityIds=[str(n) for n in range(51)]), {("entityIds", "too_many")}),
-    ("POST", "/bulk-status", bulk(entityIds=["1", ""]), {("entityIds.1", "too_short")}),
-    ("POST", "/bulk-status", bulk(entityIds=["x" * 251]), {("entityIds.0", "too_long")}),
-    ("POST", "/bulk-status", bulk(entityIds=["1", 2]), {("entityIds.1", "wrong_type")}),
-    ("POST", "/bulk-status", bulk(entityIds=["1", "2", "1", "1"]), {
+    ("POST", "/bulk-status", make_bulk_body(kind="keyword"), {("kind", "not_a_choice")}),
+    ("POST", "/bulk-status", make_bulk_body(status="deleted"), {("status", "not_a_choice")}),
+    ("POST", "/bulk-status", make_bulk_body(entityIds=[]), {("entityIds", "too_few")}),
+    ("POST", "/bulk-status", make_bulk_body(entityIds=[str(n) for n in range(51)]), {("entityIds", "too_many")}),
+    ("POST", "/bulk-status", make_bulk_body(entityIds=["1", ""]), {("entityIds.1", "too_short")}),
+    ("POST", "/bulk-status", make_bulk_body(entityIds=["x" * 251]), {("entityIds.0", "too_long")}),
+    ("POST", "/bulk-status", make_bulk_body(entityIds=["1", 2]), {("entityIds.1", "wrong_type")}),
+    ("POST", "/bulk-status", make_bulk_body(entityIds=["1", "2", "1", "1"]), {
         ("entityIds.2", "duplicate"), ("entityIds.3", "duplicate")
     }),
 ]  # fmt: skip
@@ -174,16 +184,22 @@ async def test_bodies(empty: Served, method: str, path: str, body: Any, issues: 
 
 
 ACCEPTED: list[tuple[str, Any]] = [
-    ("/create", campaign(name="abc")),
-    ("/create", campaign(name="x" * 100, budget__amount="0.000001", budget__currency="XXX")),
-    ("/create", campaign(targeting__countries=MANY_COUNTRIES[:50], targeting__keywords=[{"text": "x" * 80}] * 50)),
-    ("/create", campaign(creative__headline="x" * 300, creative__body="x" * 3000)),
-    ("/create", campaign(creative__headlines=["x" * 30] * 15, creative__descriptions=["x" * 90] * 4)),
-    ("/create", campaign(platform__specialAdCategories=["x"] * 10, schedule__startAt="2030-01-15T09:00:00.5+14:00")),
-    ("/validate-campaign", campaign()),
-    ("/bulk-status", bulk(entityIds=[str(n) for n in range(50)])),
-    ("/bulk-status", bulk(kind="adGroup", entityIds=["x" * 250], status="active")),
-    ("/bulk-status", bulk(kind="ad", entityIds=["é \n/"])),
+    ("/create", make_brief_body(name="abc")),
+    ("/create", make_brief_body(name="x" * 100, budget__amount="0.000001", budget__currency="XXX")),
+    (
+        "/create",
+        make_brief_body(targeting__countries=MANY_COUNTRIES[:50], targeting__keywords=[{"text": "x" * 80}] * 50),
+    ),
+    ("/create", make_brief_body(creative__headline="x" * 300, creative__body="x" * 3000)),
+    ("/create", make_brief_body(creative__headlines=["x" * 30] * 15, creative__descriptions=["x" * 90] * 4)),
+    (
+        "/create",
+        make_brief_body(platform__specialAdCategories=["x"] * 10, schedule__startAt="2030-01-15T09:00:00.5+14:00"),
+    ),
+    ("/validate-campaign", make_brief_body()),
+    ("/bulk-status", make_bulk_body(entityIds=[str(n) for n in range(50)])),
+    ("/bulk-status", make_bulk_body(kind="adGroup", entityIds=["x" * 250], status="active")),
+    ("/bulk-status", make_bulk_body(kind="ad", entityIds=["é \n/"])),
 ]
 
 
@@ -381,24 +397,30 @@ LISTS = ("locations", "excludedLocations", "languages", "interests", "excludedIn
 WRONG_ITEM = {"id": 1, "name": 2, "type": 3, "radiusKm": "x"}
 
 
-def campaign(**targeting: Any) -> tuple[str, str, Any]:
+def make_targeting_call(**targeting: Any) -> tuple[str, str, Any]:
     body = {"accountId": NEVER, "campaign": {**BRIEF, "targeting": targeting}}
     return "POST", "/validate-campaign", body
 
 
-def payload(value: Any) -> tuple[str, str, Any]:
+def make_payload_call(value: Any) -> tuple[str, str, Any]:
     return "POST", f"/accounts/{NEVER}/campaigns", {"payload": {"a": value}}
 
 
 TOO_MUCH: dict[str, tuple[tuple[str, str, Any], set[str]]] = {
-    "a list": (campaign(countries=[1] * 40_000), {"campaign.targeting.countries", "campaign.targeting.countries.49"}),
+    "a list": (
+        make_targeting_call(countries=[1] * 40_000),
+        {"campaign.targeting.countries", "campaign.targeting.countries.49"},
+    ),
     "objects": (
-        campaign(keywords=[{}] * 20_000),
+        make_targeting_call(keywords=[{}] * 20_000),
         {"campaign.targeting.keywords", "campaign.targeting.keywords.49.text"},
     ),
-    "a longer list": (campaign(countries=[1] * 300_000), {"too_many"}),
-    "native": (campaign(native={"a": ["\0"] * 40_000}), {"39901 more issues are not shown."}),
-    "unknown members": (campaign(**{str(number): 1 for number in range(40_000)}), {"39901 more issues are not shown."}),
+    "a longer list": (make_targeting_call(countries=[1] * 300_000), {"too_many"}),
+    "native": (make_targeting_call(native={"a": ["\0"] * 40_000}), {"39901 more issues are not shown."}),
+    "unknown members": (
+        make_targeting_call(**{str(number): 1 for number in range(40_000)}),
+        {"39901 more issues are not shown."},
+    ),
     "events": (("POST", "/webhooks", {"url": "https://x.example", "events": ["x"] * 40_000}), {"events", "events.14"}),
     "ids": (("POST", "/operations/execute", {"operationIds": ["x"] * 40_000}), {"operationIds"}),
     "items": (
@@ -409,9 +431,9 @@ TOO_MUCH: dict[str, tuple[tuple[str, str, Any], set[str]]] = {
         ("POST", f"/accounts/{NEVER}/campaigns/1/edit", {"fields": {str(number): {} for number in range(20_000)}}),
         {"fields"},
     ),
-    "values": (payload([[0] * 10] * 30_000), {"too_many"}),
-    "large numbers": (payload([10**310] * 2_000), {"1901 more issues are not shown."}),
-    "U+0000": (payload(["\0"] * 2_000), {"1901 more issues are not shown."}),
+    "values": (make_payload_call([[0] * 10] * 30_000), {"too_many"}),
+    "large numbers": (make_payload_call([10**310] * 2_000), {"1901 more issues are not shown."}),
+    "U+0000": (make_payload_call(["\0"] * 2_000), {"1901 more issues are not shown."}),
 }
 
 

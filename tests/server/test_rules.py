@@ -17,24 +17,24 @@ from .test_native import PATHS, build_path, create_campaign, execute_operation, 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def fields(server: Served, network: str, kind: str, entity_id: str) -> list[dict[str, Any]]:
+async def list_editable_fields(server: Served, network: str, kind: str, entity_id: str) -> list[dict[str, Any]]:
     """The editable fields of an entity."""
     settings = await server.admin.get(build_path(server, network, kind, entity_id, "settings"))
     return [setting for setting in settings["fields"] if setting["locked"] is None]
 
 
-async def ways(server: Served, network: str, goal: str = "") -> list[tuple[str, str, dict[str, Any]]]:
+async def list_field_paths(server: Served, network: str, goal: str = "") -> list[tuple[str, str, dict[str, Any]]]:
     """Path, kind and each editable field of all levels of a campaign."""
     nodes = await get_campaign(server, network, goal)
     return [
         (build_path(server, network, kind, nodes[kind]["id"]), kind, setting)
         for kind in PATHS
         if kind in nodes
-        for setting in await fields(server, network, kind, nodes[kind]["id"])
+        for setting in await list_editable_fields(server, network, kind, nodes[kind]["id"])
     ]
 
 
-def row(network: str, kind: str, field: str) -> Any:
+def find_setting(network: str, kind: str, field: str) -> Any:
     return next(
         setting for setting in get_adapter(network).network.settings if (setting.level, setting.field) == (kind, field)
     )
@@ -45,7 +45,11 @@ def row(network: str, kind: str, field: str) -> Any:
 
 @networks
 async def test_no_amount_is_set_to_nothing(server: Served, network: str) -> None:
-    money = [way for way in await ways(server, network) if row(network, way[1], way[2]["field"]).unit == "money"]
+    money = [
+        way
+        for way in await list_field_paths(server, network)
+        if find_setting(network, way[1], way[2]["field"]).unit == "money"
+    ]
     assert money
     for path, _, setting in money:
         edit = {"fields": {setting["field"]: "0"}}
@@ -83,7 +87,7 @@ async def test_no_native_amount_is_nothing(server: Served, network: str) -> None
 # -- bulk edits ---------------------------------------------------------------------------------------------------
 
 
-async def group(server: Served) -> dict[str, Any]:
+async def prepare_ad_group(server: Served) -> dict[str, Any]:
     """What a bulk edit of an ad group of Meta needs besides the change; its budget is 25, its bid 0.75."""
     nodes = await create_campaign(server, "meta")
     path = build_path(server, "meta", "adGroup", nodes["adGroup"]["id"], "edit")
@@ -93,7 +97,7 @@ async def group(server: Served) -> dict[str, Any]:
 
 
 async def test_numbers_are_read_as_they_were_written(server: Served) -> None:
-    many = await group(server) | {"field": "budget", "mode": "set"}
+    many = await prepare_ad_group(server) | {"field": "budget", "mode": "set"}
     for text in ("30.00000000000000000001", "0.1000000000000000055511151231257827", "1000000000.0000000000001"):
         body = f'{dumps(many)[:-1]},"value":{text}}}'.encode()
         refused_issues = await server.admin.read_issues("POST", "/bulk-edit", content=body)
@@ -101,7 +105,7 @@ async def test_numbers_are_read_as_they_were_written(server: Served) -> None:
 
 
 async def test_the_plan_of_a_percentage_shows_the_exact_figure(server: Served) -> None:
-    many = await group(server)
+    many = await prepare_ad_group(server)
     for field, value, before, after, exact in (
         ("budget", 33.333, "25", "33.33", "33.33325"),
         ("bid", 15, "0.75", "0.86", "0.8625"),
@@ -115,7 +119,7 @@ async def test_the_plan_of_a_percentage_shows_the_exact_figure(server: Served) -
 
 
 async def test_equal_numbers_are_one_request(server: Served) -> None:
-    many = await group(server) | {"field": "budget", "mode": "set"}
+    many = await prepare_ad_group(server) | {"field": "budget", "mode": "set"}
     key = {"Idempotency-Key": "equal-numbers"}
     bodies = [f'{dumps(many)[:-1]},"value":{text}}}'.encode() for text in ("30", "30.0", "3e1")]
     answers = [await server.admin.send("POST", "/bulk-edit", content=content, headers=key) for content in bodies]
@@ -135,7 +139,7 @@ async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: st
         for setting in get_adapter(network).network.settings
         if (setting.level, setting.unit) == ("campaign", "money")
     ]
-    assert all(field in issue["message"] for field in money if row(network, "campaign", field).lock is None)
+    assert all(field in issue["message"] for field in money if find_setting(network, "campaign", field).lock is None)
 
 
 @networks
@@ -154,7 +158,7 @@ async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, ne
 
 
 async def test_a_bulk_edit_that_changes_nothing(server: Served) -> None:
-    many = await group(server)
+    many = await prepare_ad_group(server)
     other = (await create_campaign(server, "meta"))["adGroup"]["id"]
     many |= {"entityIds": [other, *many["entityIds"]], "field": "bid", "mode": "set", "value": 0.75}
     fields = {"bidStrategy": "LOWEST_COST_WITH_BID_CAP", "bid": "0.80"}
@@ -190,7 +194,7 @@ CAN_TARGET = [
 ]
 
 
-def targeting_of(parts: Mapping[str, list[str]]) -> dict[str, Any]:
+def make_targeting(parts: Mapping[str, list[str]]) -> dict[str, Any]:
     """The targeting of an edit with these ids."""
     return {
         name: ids if name == "genders" else [{"id": id_, "name": "Any name"} for id_ in ids]
@@ -206,19 +210,19 @@ async def test_a_targeting_is_written_once(server: Served, network: str) -> None
     path = build_path(server, network, kind, (await create_campaign(server, network))[kind]["id"], "edit")
     items = {name: ids for name, ids in parts.items() if name != "genders"}
     twice = {name: [*ids, ids[0]] for name, ids in items.items()}
-    assert await server.admin.read_issues("POST", path, {"targeting": targeting_of(twice)}) == {
+    assert await server.admin.read_issues("POST", path, {"targeting": make_targeting(twice)}) == {
         (f"targeting.{name}.{len(ids)}", "duplicate") for name, ids in items.items()
     }
-    first = await server.admin.post(path, {"targeting": targeting_of(parts)}, 201)
+    first = await server.admin.post(path, {"targeting": make_targeting(parts)}, 201)
     await execute_operation(server, first)
     for again in (parts, {name: ids[::-1] for name, ids in parts.items()}):
-        assert await server.admin.read_issues("POST", path, {"targeting": targeting_of(again)}) == {
+        assert await server.admin.read_issues("POST", path, {"targeting": make_targeting(again)}) == {
             (f"targeting.{name}", "no_change") for name in parts
         }
 
 
 async def test_an_id_in_two_spellings_stands_twice(server: Served) -> None:
-    targeting = targeting_of({"locations": ["2578", "geoTargetConstants/2578"]})
+    targeting = make_targeting({"locations": ["2578", "geoTargetConstants/2578"]})
     campaign = (await get_campaign(server, "google"))["campaign"]["id"]
     path = build_path(server, "google", "campaign", campaign, "edit")
     assert await server.admin.read_issues("POST", path, {"targeting": targeting}) == {
@@ -264,8 +268,8 @@ GOALS = [(network, goal) for network in ADAPTER_PACKAGES for goal in get_adapter
     ("network", "goal"), [pair for pair in GOALS if pair[1] != "conversions" or pair[0] == "amazon"]
 )
 async def test_every_choice_that_is_offered_is_taken(server: Served, network: str, goal: str) -> None:
-    for path, kind, setting in await ways(server, network, goal):
-        if row(network, kind, setting["field"]).unit != "choice":
+    for path, kind, setting in await list_field_paths(server, network, goal):
+        if find_setting(network, kind, setting["field"]).unit != "choice":
             continue
         assert setting["choices"]
         for choice in setting["choices"]:
@@ -280,7 +284,7 @@ async def test_every_choice_that_is_offered_is_taken(server: Served, network: st
 
 @networks
 async def test_a_list_that_is_written_back_is_no_change(server: Served, network: str) -> None:
-    for path, _, setting in await ways(server, network):
+    for path, _, setting in await list_field_paths(server, network):
         if not isinstance(setting["value"], list) or not setting["value"]:
             continue
         for text in (",".join(setting["value"]), ", ".join(setting["value"]), dumps(setting["value"])):
@@ -297,7 +301,7 @@ async def test_a_limit_that_is_taken_away_is_warned_of(server: Served) -> None:
         assert sum(words in warning for warning in plan["warnings"]) == 1
     earlier = await server.admin.post(path, {"fields": {"endAt": "2030-02-01"}}, 201)
     assert not any("spends" in warning for warning in earlier["warnings"])
-    (group_id,) = (await group(server))["entityIds"]
+    (group_id,) = (await prepare_ad_group(server))["entityIds"]
     strategy = {"fields": {"bidStrategy": "LOWEST_COST_WITHOUT_CAP"}}
     plan = await server.admin.post(build_path(server, "meta", "adGroup", group_id, "edit"), strategy, 201)
     assert plan["risk"] == "spend"

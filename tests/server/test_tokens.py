@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 TOKEN = {"google": "oauth2.googleapis.com", "amazon": "api.amazon.", "meta": "graph.facebook.com"}
 
 
-def refreshes(server: Served, network: str) -> int:
+def count_refreshes(server: Served, network: str) -> int:
     """How often the network was asked for tokens so far."""
     path = "/oauth/access_token" if network == "meta" else "/token"
     return server.networks.count("GET" if network == "meta" else "POST", "", path)
@@ -40,11 +40,11 @@ def forget(server: Served, network: str, use: str | None = None) -> dict[str, An
     return before
 
 
-async def tree(server: Served, network: str) -> Any:
+async def read_tree(server: Served, network: str) -> Any:
     return await server.admin.get(f"/accounts/{server.accounts[network]}/tree")
 
 
-async def statuses(server: Served, network: str) -> set[str]:
+async def list_statuses(server: Served, network: str) -> set[str]:
     account_statuses = {account["status"] for account in await server.admin.get("/accounts", network=network)}
     active = [row["status"] for row in await server.admin.get("/connections") if row["network"] == network]
     return account_statuses | set(active) - {"disconnected"}
@@ -53,28 +53,28 @@ async def statuses(server: Served, network: str) -> set[str]:
 @pytest.mark.parametrize("network", ["google", "amazon"])
 async def test_a_token_is_refreshed_ahead_of_its_end_and_once(empty: Served, network: str) -> None:
     await connect(empty, network)
-    before = refreshes(empty, network)
-    await tree(empty, network)
+    before = count_refreshes(empty, network)
+    await read_tree(empty, network)
     empty.hands.pass_(minutes=54)
-    await tree(empty, network)
-    assert refreshes(empty, network) == before
+    await read_tree(empty, network)
+    assert count_refreshes(empty, network) == before
     empty.hands.pass_(minutes=2)  # four of its sixty minutes are left
-    await asyncio.gather(*(tree(empty, network) for _ in range(10)))
-    assert refreshes(empty, network) == before + 1
-    await tree(empty, network)
-    assert refreshes(empty, network) == before + 1
-    assert await statuses(empty, network) == {"active"}
+    await asyncio.gather(*(read_tree(empty, network) for _ in range(10)))
+    assert count_refreshes(empty, network) == before + 1
+    await read_tree(empty, network)
+    assert count_refreshes(empty, network) == before + 1
+    assert await list_statuses(empty, network) == {"active"}
 
 
 async def test_a_token_that_cannot_be_refreshed_is_exchanged_while_it_lives(empty: Served) -> None:
     """Meta's 60 days begin again with every exchange; a token that has ended is lost."""
     await connect(empty, "meta")
-    before = refreshes(empty, "meta")
+    before = count_refreshes(empty, "meta")
     for day in (29, 2, 28, 29, 2):
         empty.hands.pass_(days=day)
-        await tree(empty, "meta")
-    assert refreshes(empty, "meta") == before + 2
-    assert await statuses(empty, "meta") == {"active"}
+        await read_tree(empty, "meta")
+    assert count_refreshes(empty, "meta") == before + 2
+    assert await list_statuses(empty, "meta") == {"active"}
 
 
 async def test_a_database_that_is_gone_for_a_moment_loses_no_refreshed_token(
@@ -82,7 +82,7 @@ async def test_a_database_that_is_gone_for_a_moment_loses_no_refreshed_token(
 ) -> None:
     """The refresh token that is kept may be used up: a second use would be taken for a theft."""
     await connect(empty, "amazon")
-    before = refreshes(empty, "amazon")
+    before = count_refreshes(empty, "amazon")
     empty.hands.pass_(minutes=56)
     finish, left = connections.finish_refresh, [StoreError("gone"), StoreError("still gone")]
 
@@ -94,14 +94,14 @@ async def test_a_database_that_is_gone_for_a_moment_loses_no_refreshed_token(
     monkeypatch.setattr(connections, "finish_refresh", fail_first_save)
     monkeypatch.setattr(network_session, "SAVE_PAUSE_SECONDS", 0.0, raising=False)
     for _ in range(2):
-        await tree(empty, "amazon")
-    assert refreshes(empty, "amazon") == before + 1
-    assert await statuses(empty, "amazon") == {"active"}
+        await read_tree(empty, "amazon")
+    assert count_refreshes(empty, "amazon") == before + 1
+    assert await list_statuses(empty, "amazon") == {"active"}
 
 
 async def test_two_processes_refresh_once(empty: Served) -> None:
     await connect(empty, "google")
-    before = refreshes(empty, "google")
+    before = count_refreshes(empty, "google")
     clock = Clock(empty.hands.milliseconds, lambda: 0)
     opened = await open_service(empty.database, RING, sandbox_url=empty.networks.url, clock=clock)
     try:
@@ -112,7 +112,7 @@ async def test_two_processes_refresh_once(empty: Served) -> None:
             await asyncio.gather(
                 *(accounts.read_account_tree(service, actor, account_id=account) for service in services)
             )
-            assert refreshes(empty, "google") == before + rounds
+            assert count_refreshes(empty, "google") == before + rounds
     finally:
         await opened.service.close()
 
@@ -121,23 +121,23 @@ async def test_a_refresh_that_fails_does_not_matter_while_the_token_lives(empty:
     await connect(empty, "google")
     empty.hands.pass_(minutes=57)
     await empty.networks.fault("google", "status", path="/token", value=500, times=1000)
-    await tree(empty, "google")
+    await read_tree(empty, "google")
     empty.hands.pass_(minutes=4)
     problem = await empty.admin.problem(400, "GET", f"/accounts/{empty.accounts['google']}/tree")
     assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
     empty.networks.state.faults.pending.clear()
-    await tree(empty, "google")
-    assert await statuses(empty, "google") == {"active"}
+    await read_tree(empty, "google")
+    assert await list_statuses(empty, "google") == {"active"}
 
 
 @pytest.mark.parametrize("network", ["google", "amazon"])
 async def test_a_read_whose_token_is_refused_refreshes_and_is_repeated(empty: Served, network: str) -> None:
     await connect(empty, network)
     forget(empty, network, "access")
-    before = refreshes(empty, network)
-    assert (await tree(empty, network))["network"] == network
-    assert refreshes(empty, network) == before + 1
-    assert await statuses(empty, network) == {"active"}
+    before = count_refreshes(empty, network)
+    assert (await read_tree(empty, network))["network"] == network
+    assert count_refreshes(empty, network) == before + 1
+    assert await list_statuses(empty, network) == {"active"}
 
 
 async def test_a_refresh_is_not_cut(empty: Served) -> None:
@@ -146,10 +146,10 @@ async def test_a_refresh_is_not_cut(empty: Served) -> None:
     session = await NetworkSession.load(empty.service, empty.people["admin"].actor, empty.accounts["amazon"])
     stored_secrets = await empty.service.store.read(_read_secrets, session.account.connection_id)
     empty.hands.pass_(minutes=56)
-    before = refreshes(empty, "amazon")
+    before = count_refreshes(empty, "amazon")
     await empty.networks.fault("amazon", "latency", path="/auth/o2/token", value=200)
     asking = asyncio.create_task(session.load_credentials())
-    while refreshes(empty, "amazon") == before:
+    while count_refreshes(empty, "amazon") == before:
         await asyncio.sleep(0.01)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -157,8 +157,8 @@ async def test_a_refresh_is_not_cut(empty: Served) -> None:
     assert empty.service.shielded_tasks
     await asyncio.wait(empty.service.shielded_tasks)
     assert await empty.service.store.read(_read_secrets, session.account.connection_id) != stored_secrets
-    await tree(empty, "amazon")
-    assert refreshes(empty, "amazon") == before + 1
+    await read_tree(empty, "amazon")
+    assert count_refreshes(empty, "amazon") == before + 1
 
 
 def _read_secrets(connection: Any, connection_id: str) -> Any:
@@ -175,7 +175,7 @@ async def test_a_revoked_grant_needs_a_person(empty: Served, network: str) -> No
         problem = await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
         assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
         assert problem["network"]["message"]
-    assert await statuses(empty, network) == {"needs_reauth"}
+    assert await list_statuses(empty, network) == {"needs_reauth"}
     events = (await empty.events("account.needs_reauth"))[event_count:]
     of_network = {row["accountId"] for row in await empty.admin.get("/accounts", network=network)}
     assert sorted(str(event.account_id) for event in events) == sorted(of_network)  # each of them once
@@ -189,7 +189,7 @@ async def test_a_revoked_grant_needs_a_person(empty: Served, network: str) -> No
     assert empty.networks.writes() == writes
     connected = len(await empty.events("account.connected"))
     assert await connect(empty, network) == account
-    assert await statuses(empty, network) == {"active"}
+    assert await list_statuses(empty, network) == {"active"}
     back = (await empty.events("account.connected"))[connected:]
     assert {event.account_id for event in back} == of_network
     assert (await empty.admin.execute(created["id"]))["status"] == "succeeded"
@@ -202,8 +202,8 @@ async def test_a_refusal_that_passes_is_told_twice(empty: Served) -> None:
     await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
     event_count = len(await empty.events("account.needs_reauth"))
     empty.networks.state.worlds["google"].tokens = {t: token for t, token in before.items() if token.use == "refresh"}
-    await tree(empty, "google")
-    assert await statuses(empty, "google") == {"active"}
+    await read_tree(empty, "google")
+    assert await list_statuses(empty, "google") == {"active"}
     back = (await empty.events("account.needs_reauth"))[event_count:]
     assert {event.data["status"] for event in back} == {"active"}
     assert account in {event.account_id for event in back}
@@ -214,9 +214,9 @@ async def test_a_token_that_is_taken_again_needs_no_refresh(empty: Served) -> No
     before = forget(empty, "google")
     await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
     empty.networks.state.worlds["google"].tokens = before
-    refresh_count = refreshes(empty, "google")
-    await tree(empty, "google")
-    assert (await statuses(empty, "google"), refreshes(empty, "google")) == ({"active"}, refresh_count)
+    refresh_count = count_refreshes(empty, "google")
+    await read_tree(empty, "google")
+    assert (await list_statuses(empty, "google"), count_refreshes(empty, "google")) == ({"active"}, refresh_count)
     assert (await empty.events("account.needs_reauth"))[-1].data["status"] == "active"
 
 
@@ -225,12 +225,12 @@ async def test_a_write_whose_token_is_refused_is_handed_back_once(empty: Served)
     account = await connect(empty, "amazon")
     created = await empty.admin.post("/create", {"accountId": account, "campaign": brief("amazon")}, 201)
     forget(empty, "amazon", "access")
-    writes, before = empty.networks.writes(), refreshes(empty, "amazon")
+    writes, before = empty.networks.writes(), count_refreshes(empty, "amazon")
     back = await empty.admin.execute(created["id"])
     assert (back["status"], back["nextAction"]) == ("prepared", "execute")
     assert back["error"]["code"] == "provider_token_refused"
     assert [step["state"] for step in back["receipt"]["steps"]] == ["rejected"]
-    assert (empty.networks.writes(), refreshes(empty, "amazon")) == (writes, before + 1)
+    assert (empty.networks.writes(), count_refreshes(empty, "amazon")) == (writes, before + 1)
     done = await empty.admin.execute(created["id"])
     assert done["status"] == "succeeded"
     assert [(step["key"], step["attempt"]) for step in done["receipt"]["steps"]][:2] == [
@@ -246,14 +246,14 @@ async def test_a_refreshed_token_that_is_refused_again_is_confirmed_by_a_read(em
     assert (await empty.admin.execute(created["id"]))["nextAction"] == "execute"
     problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
     assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
-    assert await statuses(empty, "amazon") == {"active"}  # the read was answered: the token is alive
+    assert await list_statuses(empty, "amazon") == {"active"}  # the read was answered: the token is alive
     again = await empty.admin.post("/create", {"accountId": account, "campaign": brief("amazon")}, 201)
     await empty.networks.fault("amazon", "status", path="/sp/campaigns", value=401, times=2)
     await empty.networks.fault("amazon", "status", path="/v2/profiles", value=401, times=10)
     await empty.admin.execute(again["id"])
     await empty.admin.problem(400, "POST", f"/operations/{again['id']}/execute", {"confirmed": True})
     empty.networks.state.faults.pending.clear()
-    assert await statuses(empty, "amazon") == {"needs_reauth"}
+    assert await list_statuses(empty, "amazon") == {"needs_reauth"}
 
 
 # -- one refusal is no proof --------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ async def test_one_refused_write_leaves_the_account_active(empty: Served, networ
     back = await empty.admin.execute(created["id"])
     assert (back["status"], back["nextAction"]) == ("prepared", "execute")
     assert back["error"]["code"] == "provider_token_refused"
-    assert await statuses(empty, network) == {"active"}
+    assert await list_statuses(empty, network) == {"active"}
     assert (await empty.admin.execute(created["id"]))["status"] == "succeeded"
 
 
@@ -283,7 +283,7 @@ async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served
     empty.networks.state.faults.pending.clear()
     assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
     assert "nextAction" not in problem["operation"]
-    assert await statuses(empty, network) == {"needs_reauth"}
+    assert await list_statuses(empty, network) == {"needs_reauth"}
     problem = await empty.admin.problem(403, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
     assert problem["code"] == "access_lost" and "Connect the account again" in problem["detail"]
 
@@ -300,4 +300,4 @@ async def test_a_read_that_is_refused_twice_is_confirmed_by_another(empty: Serve
     problem = await empty.admin.problem(400, "GET", f"/accounts/{empty.accounts[network]}/tree")
     empty.networks.state.faults.pending.clear()
     assert problem["code"] == "provider_token_refused"
-    assert await statuses(empty, network) == {"active"}
+    assert await list_statuses(empty, network) == {"active"}

@@ -33,7 +33,7 @@ from tests.system.webhooks.receiving import run_receiver
 from tests.unit.http.server import HOST, OK, WRITE, answer_in_turn, serve_script
 
 from .served import RING, Served, brief
-from .test_logs import capture_log, lines
+from .test_logs import capture_log, parse_lines
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -92,7 +92,7 @@ async def test_a_prepare_and_its_execution_are_two_requests_with_their_native_wr
     assert {span.attributes["adsunify.store_function"] for span in commits} == {"commit_state"}
     assert len(commits) > len(steps)
 
-    first, second, third, fourth = lines(stream)
+    first, second, third, fourth = parse_lines(stream)
     assert third["operationId"] == id_ and "operationId" not in fourth
     assert (first["traceId"], first["operationId"]) == (TRACE, id_)
     assert (second["traceId"], second["operationId"]) == (request.trace, id_)
@@ -120,7 +120,7 @@ async def test_a_batch_has_an_execution_for_each_operation(server: Served, colle
         (execution,) = await collector.find(is_about(id_, "execute operation"))
         writes = await collector.find(is_about(id_, "meta write"))
         assert {span.parent for span in writes} == {execution.id}
-    assert "operationId" not in lines(stream)[-1]  # the line is about all three
+    assert "operationId" not in parse_lines(stream)[-1]  # the line is about all three
 
 
 async def test_nothing_of_a_caller_or_a_secret_is_in_any_message(server: Served, collector: Collector) -> None:
@@ -151,7 +151,7 @@ async def test_probes_make_no_spans_and_an_unsampled_caller_is_respected(server:
     trace = "1" * 32
     with capture_log() as stream:
         await server.admin.send("GET", "/keys", headers={"traceparent": f"00-{trace}-{CALLER}-00"})
-    assert lines(stream)[0]["traceId"] == trace
+    assert parse_lines(stream)[0]["traceId"] == trace
     await server.http.get("/readyz")
     await server.admin.send("GET", "/webhooks", headers={"traceparent": "00-nonsense"})
     (malformed,) = await collector.find(lambda span: span.name == "get_webhooks")
@@ -318,7 +318,7 @@ async def test_a_collector_that_redirects_accepts_nothing(collector: Collector) 
     finally:
         collector.status = 200
         sender.close()
-    (line,) = lines(stream)
+    (line,) = parse_lines(stream)
     assert "does not accept telemetry: status 308" in line["message"]
 
 
@@ -356,7 +356,7 @@ async def test_a_collector_that_is_down_is_logged_once_and_delays_nothing(
                 pass
             await asyncio.sleep(0.1)
         await service.close()
-    assert [line["message"].partition(": ")[0] for line in lines(stream)] == [
+    assert [line["message"].partition(": ")[0] for line in parse_lines(stream)] == [
         "The collector at http://127.0.0.1:9 does not accept telemetry"
     ]
 

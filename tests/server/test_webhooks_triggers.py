@@ -65,13 +65,13 @@ async def listener(empty: Served) -> AsyncIterator[Listener]:
         yield Listener(empty, receiver, webhook["secret"])
 
 
-async def account_of(server: Served) -> str:
+async def get_account(server: Served) -> str:
     return server.accounts.get(NETWORK) or await connect(server, NETWORK)
 
 
 async def prepare_operation(server: Served) -> tuple[str, str]:
     """The account and the id of a prepared operation."""
-    account = await account_of(server)
+    account = await get_account(server)
     operation = await server.admin.post("/create", {"accountId": account, "campaign": brief(NETWORK)}, 201)
     return account, operation["id"]
 
@@ -80,29 +80,29 @@ Trigger = Callable[[Served, Listener], Awaitable[dict[str, Any]]]
 """Makes the event happen; returns what its data must say."""
 
 
-async def is_prepared(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_prepared(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     return {"operationId": operation, "accountId": account, "status": "prepared"}
 
 
-async def is_running(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_running(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     await server.admin.execute(operation)
     return {"operationId": operation, "accountId": account, "status": "running"}
 
 
-async def is_succeeded(server: Served, listener: Listener) -> dict[str, Any]:
-    return {**await is_running(server, listener), "status": "succeeded"}
+async def cause_succeeded(server: Served, listener: Listener) -> dict[str, Any]:
+    return {**await cause_running(server, listener), "status": "succeeded"}
 
 
-async def is_unknown(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_unknown(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     await server.networks.fault(NETWORK, "reset_after", method="POST")
     await server.admin.problem(400, "POST", f"/operations/{operation}/execute", {"confirmed": True})
     return {"operationId": operation, "accountId": account, "status": "unknown"}
 
 
-async def is_cancelled(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_cancelled(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     await server.admin.post(f"/operations/{operation}/cancel", {})
     return {"operationId": operation, "accountId": account, "status": "cancelled"}
@@ -115,20 +115,20 @@ async def _reconnect(server: Served, listener: Listener) -> None:
     server.accounts[NETWORK] = await connect(server, NETWORK)
 
 
-async def is_connected(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_connected(server: Served, listener: Listener) -> dict[str, Any]:
     await _reconnect(server, listener)
     return {"operationId": None, "status": "active"}
 
 
-async def is_synced(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_synced(server: Served, listener: Listener) -> dict[str, Any]:
     """Of an account that is new: another one of the same network, in a workspace where it was not."""
     listener.forget()
     account = await connect(server, "google")
     return {"operationId": None, "accountId": account, "network": "google", "status": "active"}
 
 
-async def is_disconnected(server: Served, listener: Listener) -> dict[str, Any]:
-    await account_of(server)
+async def cause_disconnected(server: Served, listener: Listener) -> dict[str, Any]:
+    await get_account(server)
     listener.forget()
     account = await server.admin.get(f"/accounts/{server.accounts[NETWORK]}")
     await server.admin.delete(f"/connections/{account['connectionId']}")
@@ -136,8 +136,8 @@ async def is_disconnected(server: Served, listener: Listener) -> dict[str, Any]:
     return {"operationId": None, "status": "disconnected"}
 
 
-async def needs_a_person(server: Served, listener: Listener) -> dict[str, Any]:
-    account = await account_of(server)
+async def cause_needs_reauth(server: Served, listener: Listener) -> dict[str, Any]:
+    account = await get_account(server)
     listener.forget()
     tokens = server.networks.state.worlds[NETWORK].tokens
     before = dict(tokens)
@@ -147,14 +147,14 @@ async def needs_a_person(server: Served, listener: Listener) -> dict[str, Any]:
     return {"operationId": None, "status": "needs_reauth"}
 
 
-async def _days(server: Served, account: str) -> dict[str, str]:
+async def _list_days(server: Served, account: str) -> dict[str, str]:
     end = server.hands.now().date() - timedelta(days=3)
     return {"startDate": str(end - timedelta(days=2)), "endDate": str(end)}
 
 
-async def has_figures(server: Served, listener: Listener) -> dict[str, Any]:
-    account = await account_of(server)
-    days = await _days(server, account)
+async def cause_figures(server: Served, listener: Listener) -> dict[str, Any]:
+    account = await get_account(server)
+    days = await _list_days(server, account)
     report = await server.admin.get(f"/accounts/{account}/insights", **days)
     while report["pending"] is not None:
         report = await server.admin.get(f"/accounts/{account}/insights", **days)
@@ -162,10 +162,10 @@ async def has_figures(server: Served, listener: Listener) -> dict[str, Any]:
     return {"operationId": None, "accountId": account, "status": "active", "what": "insights", **days}
 
 
-async def has_failed(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_sync_failure(server: Served, listener: Listener) -> dict[str, Any]:
     account = server.accounts.get("amazon") or await connect(server, "amazon")
     await server.networks.fault("amazon", "status", path="/reporting/reports", value=403, times=1000)
-    query = await _days(server, account)
+    query = await _list_days(server, account)
     await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
     server.networks.state.faults.pending.clear()
     return {"operationId": None, "accountId": account, "network": "amazon", "what": "insights"}
@@ -180,33 +180,33 @@ async def _activate_campaign(server: Served, listener: Listener, kind: str) -> d
     return {"operationId": live["id"], "accountId": account, "kind": kind, "before": "paused", "status": "active"}
 
 
-async def a_campaign_changed(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_campaign_change(server: Served, listener: Listener) -> dict[str, Any]:
     return await _activate_campaign(server, listener, "campaign")
 
 
-async def an_ad_group_changed(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_ad_group_change(server: Served, listener: Listener) -> dict[str, Any]:
     return await _activate_campaign(server, listener, "adGroup")
 
 
-async def an_ad_changed(server: Served, listener: Listener) -> dict[str, Any]:
+async def cause_ad_change(server: Served, listener: Listener) -> dict[str, Any]:
     return await _activate_campaign(server, listener, "ad")
 
 
 TRIGGERS: dict[str, Trigger] = {
-    "operation.prepared": is_prepared,
-    "operation.running": is_running,
-    "operation.succeeded": is_succeeded,
-    "operation.unknown": is_unknown,
-    "operation.cancelled": is_cancelled,
-    "account.connected": is_connected,
-    "account.ads.initial_sync_completed": is_synced,
-    "account.disconnected": is_disconnected,
-    "account.needs_reauth": needs_a_person,
-    "analytics.synced": has_figures,
-    "sync.failed": has_failed,
-    "campaign.status_changed": a_campaign_changed,
-    "ad_group.status_changed": an_ad_group_changed,
-    "ad.status_changed": an_ad_changed,
+    "operation.prepared": cause_prepared,
+    "operation.running": cause_running,
+    "operation.succeeded": cause_succeeded,
+    "operation.unknown": cause_unknown,
+    "operation.cancelled": cause_cancelled,
+    "account.connected": cause_connected,
+    "account.ads.initial_sync_completed": cause_synced,
+    "account.disconnected": cause_disconnected,
+    "account.needs_reauth": cause_needs_reauth,
+    "analytics.synced": cause_figures,
+    "sync.failed": cause_sync_failure,
+    "campaign.status_changed": cause_campaign_change,
+    "ad_group.status_changed": cause_ad_group_change,
+    "ad.status_changed": cause_ad_change,
 }
 
 
