@@ -57,13 +57,13 @@ def fetch_catalog_page(network: Network, account: Account, resource: str, query:
         raise invalid_input(
             "resource", "catalog_not_supported", f"{network.title} has no catalog {name}; it has {names}."
         )
-    sought, search = suffix.replace("_", " "), query.search or ""
-    if declared.suffix != "none" and not sought:
-        sought, search = search, ""
-    if (declared.suffix == "required" and not sought) or (declared.suffix == "none" and suffix):
+    suffix_text, search = suffix.replace("_", " "), query.search or ""
+    if declared.suffix != "none" and not suffix_text:
+        suffix_text, search = search, ""
+    if (declared.suffix == "required" and not suffix_text) or (declared.suffix == "none" and suffix):
         form = f"{name}:<text>" if declared.suffix == "required" else name
         raise invalid_input("resource", "catalog_suffix", f"Request this catalog as {form}.")
-    request = declared.request(account, sought, query.cursor, query.limit)
+    request = declared.request(account, suffix_text, query.cursor, query.limit)
     response = yield from fetch_response(network, request)
     following = declared.next(response) if declared.next is not None else None
     if declared.next_after is not None:

@@ -77,11 +77,11 @@ def fetch_pages(
     """
     answers = [(yield from fetch_response(network, request))]
     sent_requests: set[bytes] = set()
-    while (then := following(request, answers[-1])) is not None:
+    while (next_request := following(request, answers[-1])) is not None:
         sent_requests.add(dumps_canonical(request.to_json()))
-        if dumps_canonical(then.to_json()) in sent_requests or len(answers) >= MAX_PAGES:
+        if dumps_canonical(next_request.to_json()) in sent_requests or len(answers) >= MAX_PAGES:
             raise ProviderUnreadable(f"{network.title}: the list does not end, or its cursor repeats.")
-        request = then
+        request = next_request
         answers.append((yield from fetch_response(network, request)))
     return answers
 

@@ -361,7 +361,7 @@ def _describe_upgrade(plan: UpgradePlan) -> Iterator[str]:
 @click.option("--confirmed", is_flag=True, help="Mark the operations. Without it, the command is refused.")
 @database_option
 @json_option
-def restored(database: str, confirmed: bool, as_json: bool) -> None:
+def mark_restored(database: str, confirmed: bool, as_json: bool) -> None:
     """Tell a database that it was restored from a backup, before a server starts with it.
 
     The backup holds operations as prepared that may have been executed after it. They become unknown, so that nobody

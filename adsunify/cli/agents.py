@@ -15,13 +15,13 @@ from .options import Target, target_options
 
 @click.command()
 @target_options
-def mcp(where: Target) -> None:
+def mcp(target: Target) -> None:
     """Run an MCP server on standard input and output, for a local store or a server."""
-    asyncio.run(_serve_mcp(where))
+    asyncio.run(_serve_mcp(target))
 
 
-async def _serve_mcp(where: Target) -> None:
-    backend = await open_backend(where.url, where.token, where.workspace, os.environ)
+async def _serve_mcp(target: Target) -> None:
+    backend = await open_backend(target.url, target.token, target.workspace, os.environ)
     try:
         await serve_stdio(backend)
     finally:

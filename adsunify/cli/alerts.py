@@ -52,9 +52,9 @@ def alerts() -> None:
 @csv_option
 @data_option
 @target_options
-def list_(where: Target, as_json: bool) -> None:
+def list_(target: Target, as_json: bool) -> None:
     """List the alerts, and what could not be evaluated."""
-    with where.open_client("Reading the alerts") as client:
+    with target.open_client("Reading the alerts") as client:
         rows = [alert.to_dict() for alert in client.alerts.list()]
     output.print_result(rows, as_json, list_parts(rows))
 
@@ -65,9 +65,9 @@ def list_(where: Target, as_json: bool) -> None:
 @condition_options
 @data_option
 @target_options
-def add(where: Target, name: str, kind: str, as_json: bool, **members: Any) -> None:
+def add(target: Target, name: str, kind: str, as_json: bool, **members: Any) -> None:
     """Create the alert NAME. The worker evaluates it after each sync of the daily figures."""
-    with where.open_client("Creating the alert") as client:
+    with target.open_client("Creating the alert") as client:
         body = {"name": name, "kind": kind, **_build_members(client, members)}
         alert = client.call("post_alerts", body=body)["data"]
     output.print_result(alert, as_json, alert_lines(alert))
@@ -80,9 +80,9 @@ def add(where: Target, name: str, kind: str, as_json: bool, **members: Any) -> N
 @condition_options
 @data_option
 @target_options
-def change(where: Target, alert: str, name: str | None, active: bool | None, as_json: bool, **members: Any) -> None:
+def change(target: Target, alert: str, name: str | None, active: bool | None, as_json: bool, **members: Any) -> None:
     """Change an alert by the options that are given. --network, --account and --entity replace the whole scope."""
-    with where.open_client("Changing the alert") as client:
+    with target.open_client("Changing the alert") as client:
         body = _build_members(client, members)
         body |= {key: value for key, value in (("name", name), ("active", active)) if value is not None}
         changed = client.call("patch_alert", path={"alertId": _find_alert(client, alert)}, body=body)["data"]
@@ -93,9 +93,9 @@ def change(where: Target, alert: str, name: str | None, active: bool | None, as_
 @alert_argument
 @data_option
 @target_options
-def remove(where: Target, alert: str, as_json: bool) -> None:
+def remove(target: Target, alert: str, as_json: bool) -> None:
     """Delete an alert."""
-    with where.open_client("Deleting the alert") as client:
+    with target.open_client("Deleting the alert") as client:
         deleted = client.alerts.delete(_find_alert(client, alert)).to_dict()
     output.print_result(deleted, as_json, [f"deleted: {output.to_plain_text(deleted['name'])}"])
 

@@ -39,12 +39,12 @@ def change_set() -> None:
 @change_set_argument
 @data_option
 @target_options
-def show(where: Target, change_set: str, as_json: bool) -> None:
+def show(target: Target, change_set: str, as_json: bool) -> None:
     """Show a change set: its money, and the state of each operation.
 
     CHANGE_SET is its id, as `adsunify apply` prints it.
     """
-    with where.open_client("Reading the change set") as client:
+    with target.open_client("Reading the change set") as client:
         read_change_set = client.change_sets.get(change_set)
     print_change_set(read_change_set, as_json)
 
@@ -55,14 +55,14 @@ def show(where: Target, change_set: str, as_json: bool) -> None:
 @data_option
 @target_options
 @click.pass_context
-def execute(ctx: click.Context, where: Target, change_set: str, confirmed: bool, as_json: bool) -> None:
+def execute(ctx: click.Context, target: Target, change_set: str, confirmed: bool, as_json: bool) -> None:
     """Write a prepared change set to the networks, once.
 
     CHANGE_SET is its id, as `adsunify apply` prints it. The command shows its operations with their money, and asks for
     confirmation. It waits until each has ended; if it is interrupted, a server goes on, and with a local store the same
     command continues. Nothing is sent twice. Exit code 1: a network refused an operation, or an outcome is unknown.
     """
-    with where.make_client() as client:
+    with target.make_client() as client:
         with show_progress("Reading the change set"):
             current = client.change_sets.get(change_set)
         done = run_change_set(client, current, change_set_parts(current.to_dict()), confirmed)
@@ -74,12 +74,12 @@ def execute(ctx: click.Context, where: Target, change_set: str, confirmed: bool,
 @change_set_argument
 @data_option
 @target_options
-def cancel(where: Target, change_set: str, as_json: bool) -> None:
+def cancel(target: Target, change_set: str, as_json: bool) -> None:
     """Cancel an open change set. What was written stays.
 
     CHANGE_SET is its id, as `adsunify apply` prints it.
     """
-    with where.open_client("Cancelling the change set") as client:
+    with target.open_client("Cancelling the change set") as client:
         cancelled = client.change_sets.cancel(change_set)
     print_change_set(cancelled, as_json)
 

@@ -46,9 +46,9 @@ def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _prepare_status(
-    where: Target, account: str, entities: Sequence[str], kind: str | None, key: str | None, status: Status
+    target: Target, account: str, entities: Sequence[str], kind: str | None, key: str | None, status: Status
 ) -> tuple[Account, list[Operation]]:
-    with where.open_client("Preparing the change") as client:
+    with target.open_client("Preparing the change") as client:
         owner, level = _find_subject(client, account, entities, kind)
         prepared = client.bulk.status(owner, kind=level, entities=entities, status=status, idempotency_key=key)
     return owner, prepared.operations
@@ -64,14 +64,14 @@ def _find_subject(client: Ads, account: str, entities: Sequence[str], kind: str 
 @entities_argument
 @change_options
 def pause(
-    where: Target, account: str, entities: Sequence[str], kind: str | None, idempotency_key: str | None, as_json: bool
+    target: Target, account: str, entities: Sequence[str], kind: str | None, idempotency_key: str | None, as_json: bool
 ) -> None:
     """Prepare to pause entities of ACCOUNT; nothing is written yet.
 
     ENTITY is the id of a campaign, an ad group or an ad, as `adsunify campaigns` and `adsunify tree` show it. Each
     entity gets an operation. Read the plans, then run `adsunify execute` with them.
     """
-    owner, operations = _prepare_status(where, account, entities, kind, idempotency_key, "paused")
+    owner, operations = _prepare_status(target, account, entities, kind, idempotency_key, "paused")
     _print_many(owner, operations, as_json)
 
 
@@ -80,13 +80,13 @@ def pause(
 @entities_argument
 @change_options
 def unpause(
-    where: Target, account: str, entities: Sequence[str], kind: str | None, idempotency_key: str | None, as_json: bool
+    target: Target, account: str, entities: Sequence[str], kind: str | None, idempotency_key: str | None, as_json: bool
 ) -> None:
     """Prepare to activate entities of ACCOUNT; nothing is written yet.
 
     ENTITY is the id of a campaign, an ad group or an ad. Each entity gets an operation. Executing it can spend money.
     """
-    owner, operations = _prepare_status(where, account, entities, kind, idempotency_key, "active")
+    owner, operations = _prepare_status(target, account, entities, kind, idempotency_key, "active")
     _print_many(owner, operations, as_json)
 
 
@@ -96,7 +96,7 @@ def unpause(
 @click.argument("settings", nargs=-1, required=True, metavar="FIELD=VALUE...")
 @change_options
 def edit(
-    where: Target,
+    target: Target,
     account: str,
     entity: str,
     settings: Sequence[str],
@@ -110,7 +110,7 @@ def edit(
     in the account's currency. An empty VALUE clears the field, where that is possible.
     """
     fields = dict(_parse_setting(setting, ["="])[::2] for setting in settings)
-    with where.open_client("Preparing the edit") as client:
+    with target.open_client("Preparing the edit") as client:
         owner, level = _find_subject(client, account, [entity], kind)
         resource = RESOURCES[level](client)
         operation = resource.edit(owner, entity, fields=fields, idempotency_key=idempotency_key)
@@ -123,7 +123,7 @@ def edit(
 @click.argument("setting", metavar="FIELD=VALUE")
 @change_options
 def bulk_edit(
-    where: Target,
+    target: Target,
     account: str,
     entities: Sequence[str],
     setting: str,
@@ -138,7 +138,7 @@ def bulk_edit(
     """
     field, sign, value = _parse_setting(setting, list(MODES))
     mode, number = MODES[sign], _parse_number(value, is_percent=sign != "=")
-    with where.open_client("Preparing the edits") as client:
+    with target.open_client("Preparing the edits") as client:
         owner, level = _find_subject(client, account, entities, kind)
         prepared = client.bulk.edit(
             owner,
@@ -157,13 +157,13 @@ def bulk_edit(
 @click.argument("entity")
 @change_options
 def delete(
-    where: Target, account: str, entity: str, kind: str | None, idempotency_key: str | None, as_json: bool
+    target: Target, account: str, entity: str, kind: str | None, idempotency_key: str | None, as_json: bool
 ) -> None:
     """Prepare the deletion of an entity of ACCOUNT; nothing is written yet.
 
     Some networks archive it instead. What was deleted cannot be restored.
     """
-    with where.open_client("Preparing the deletion") as client:
+    with target.open_client("Preparing the deletion") as client:
         owner, level = _find_subject(client, account, [entity], kind)
         operation = RESOURCES[level](client).delete(owner, entity, idempotency_key=idempotency_key)
     _print_one(owner, operation, as_json)

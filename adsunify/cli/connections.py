@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 10 * 60
 """How long the command waits, which is the lifetime of a link."""
-LOCAL_LOOK_SECONDS, REMOTE_LOOK_SECONDS = 0.2, 2.0
+LOCAL_POLL_SECONDS, REMOTE_POLL_SECONDS = 0.2, 2.0
 SHUTDOWN_SECONDS = 2.0
 """How long the callback server stays up for the last page to reach the browser."""
 UNKNOWN_STATE_STATUS = 404
@@ -69,7 +69,7 @@ UNKNOWN_STATE_STATUS = 404
 )
 @data_option
 @target_options
-def connect(where: Target, network: str, port: int, browser: bool, credentials: Path | None, as_json: bool) -> None:
+def connect(target: Target, network: str, port: int, browser: bool, credentials: Path | None, as_json: bool) -> None:
     """Connect the ad accounts of a network.
 
     NETWORK is a code that `adsunify networks` prints.
@@ -84,7 +84,7 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
     """
     if get_credential_sets(network):
         members = _read_credentials(network, credentials)
-        with show_progress(f"Connecting {network}"), where.make_client() as client:
+        with show_progress(f"Connecting {network}"), target.make_client() as client:
             connection = client.connections.create(ExternalNetwork(network), **members)
             network_accounts = client.accounts.list(network=ExternalNetwork(network)).all()
     elif credentials is not None:
@@ -94,7 +94,7 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
             f"is only for {', '.join(list_credential_networks())}; {network} has a consent page.",
         )
     else:
-        connection, network_accounts = asyncio.run(_run_consent(where, network, port, browser))
+        connection, network_accounts = asyncio.run(_run_consent(target, network, port, browser))
     data = connection.to_dict()
     accounts = [account.to_dict() for account in network_accounts if account.account_id in connection.accounts]
     output.print_result(data, as_json, [f"{network}: {len(accounts)} connected", output.accounts_table(accounts)])
@@ -106,13 +106,13 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
 @csv_option
 @data_option
 @target_options
-def disconnect(where: Target, connection: str | None, confirmed: bool, as_json: bool) -> None:
+def disconnect(target: Target, connection: str | None, confirmed: bool, as_json: bool) -> None:
     """Disconnect a network: revoke and delete its saved credentials.
 
     CONNECTION is an id, or the network if it has one connection; without it, the connections are listed. Accounts stay
     in lists as disconnected, and running campaigns go on unchanged.
     """
-    with where.make_client() as client:
+    with target.make_client() as client:
         with show_progress("Reading the connections"):
             connections = client.connections.list().all()
         if connection is None:
@@ -214,11 +214,11 @@ def _read_variable(network: str, name: str) -> str | None:
     return os.environ.get(variable) or None if path is None else _read_text_file(f"{variable}_FILE", path)
 
 
-def _read_text_file(where: str, path: str) -> str:
+def _read_text_file(member: str, path: str) -> str:
     try:
         return Path(path).read_text().strip()
     except (OSError, UnicodeDecodeError):
-        raise invalid_input(where, "unreadable", "must name a readable text file.") from None
+        raise invalid_input(member, "unreadable", "must name a readable text file.") from None
 
 
 def _prompt_credential_set(sets: Sequence[Sequence[Credential]]) -> Sequence[Credential]:
@@ -242,23 +242,23 @@ def _prompt_member(credential: Credential) -> str:
 # -- a consent page -----------------------------------------------------------------------------------------------
 
 
-async def _run_consent(where: Target, network: str, port: int, browser: bool) -> tuple[Connection, list[Account]]:
+async def _run_consent(target: Target, network: str, port: int, browser: bool) -> tuple[Connection, list[Account]]:
     """Wait for the network's consent; returns the new connection, and the accounts on the network."""
-    async with _consent_client(where, port) as (client, refusal):
+    async with _consent_client(target, port) as (client, refusal):
         with show_progress(f"Preparing the consent at {network}"):
             before = {connection.connection_id async for connection in client.connections.list()}
             link = (await client.connections.authorize(ExternalNetwork(network))).url
         click.echo(f"Give your consent at {network} within ten minutes:\n{link}", err=True)
         if browser:
             _open_browser(link)
-        look = REMOTE_LOOK_SECONDS if where.is_remote else LOCAL_LOOK_SECONDS
+        pause_seconds = REMOTE_POLL_SECONDS if target.is_remote else LOCAL_POLL_SECONDS
         with show_progress("Waiting for the consent"):
-            connection = await _wait_for_connection(client, network, before, refusal, look)
+            connection = await _wait_for_connection(client, network, before, refusal, pause_seconds)
             return connection, await client.accounts.list(network=ExternalNetwork(network)).all()
 
 
 async def _wait_for_connection(
-    client: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, look: float
+    client: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, pause_seconds: float
 ) -> Connection:
     """Wait for a new connection. Raises OperationError where the consent fails or times out."""
     ends = asyncio.get_running_loop().time() + WAIT_SECONDS
@@ -270,23 +270,23 @@ async def _wait_for_connection(
             raise OperationError(
                 "The network was not connected; the page in the browser says why.", code="not_connected"
             )
-        await asyncio.sleep(look)
+        await asyncio.sleep(pause_seconds)
     raise OperationError("There was no consent within ten minutes; nothing was connected.", code="not_connected")
 
 
 @asynccontextmanager
-async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[AsyncAds, asyncio.Event]]:
+async def _consent_client(target: Target, port: int) -> AsyncIterator[tuple[AsyncAds, asyncio.Event]]:
     """The open client, and an event that is set when a callback fails."""
     refusal = asyncio.Event()
-    if where.is_remote:
-        async with AsyncAds(where.url, token=where.token) as client:
+    if target.is_remote:
+        async with AsyncAds(target.url, token=target.token) as client:
             yield client, refusal
         return
     with bind_socket("127.0.0.1", port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         environment = {**os.environ, BASE_URL_VARIABLE: address}
         async with (
-            AsyncAds(where.url, workspace=where.workspace, environment=environment) as client,
+            AsyncAds(target.url, workspace=target.workspace, environment=environment) as client,
             _callback_server(client.backend, listening, refusal),
         ):
             yield client, refusal

@@ -43,14 +43,14 @@ delete_option = click.option(
 @data_option
 @target_options
 @click.pass_context
-def diff(ctx: click.Context, where: Target, file: Path, delete: bool, exit_code: bool, as_json: bool) -> None:
+def diff(ctx: click.Context, target: Target, file: Path, delete: bool, exit_code: bool, as_json: bool) -> None:
     """Compare FILE with the networks.
 
     FILE says what is wanted, as YAML or JSON ("-" reads stdin). It names accounts as the other commands do. The command
     lists what is to be created, changed and paused, and what somebody has changed outside. Nothing is written.
     """
     document = load_document(file)
-    with where.open_client("Reading the networks") as client, report_file_errors():
+    with target.open_client("Reading the networks") as client, report_file_errors():
         difference = client.files.diff(document=fill_account_ids(client, document), delete=delete).to_dict()
     output.print_result(difference, as_json, diff_lines(difference))
     if exit_code and not difference["isEmpty"]:
@@ -68,7 +68,7 @@ def diff(ctx: click.Context, where: Target, file: Path, delete: bool, exit_code:
 @click.pass_context
 def apply(
     ctx: click.Context,
-    where: Target,
+    target: Target,
     file: Path,
     confirmed: bool,
     delete: bool,
@@ -84,7 +84,7 @@ def apply(
     network refused something, or an outcome is unknown. 2: changes are invalid, and nothing was prepared.
     """
     document = load_document(file)
-    with where.make_client() as client, report_file_errors():
+    with target.make_client() as client, report_file_errors():
         with show_progress("Reading the networks"):
             document = fill_account_ids(client, document)
             difference = client.files.diff(document=document, delete=delete).to_dict()
@@ -130,13 +130,13 @@ def _execute_if_confirmed(client: Ads, prepared: ChangeSet, confirmed: bool) -> 
 @account_argument
 @data_option
 @target_options
-def import_(where: Target, account: str, as_json: bool) -> None:
+def import_(target: Target, account: str, as_json: bool) -> None:
     """Print the entities of ACCOUNT as a file.
 
     The file has every campaign, ad group and ad that is not deleted, with the fields that an edit can change. Its diff
     is empty.
     """
-    with where.open_client("Reading the account") as client:
+    with target.open_client("Reading the account") as client:
         entities = [entity.to_dict() for entity in client.accounts.entities(find_account(client, account))]
     if as_json:
         click.echo(dumps({"entities": entities}))

@@ -59,7 +59,7 @@ def _make_list_command(name: str, kind: Kind, words: str) -> click.Command:
     @data_option
     @target_options
     def list_entities(
-        where: Target,
+        target: Target,
         account: str,
         status: str | None,
         search: str | None,
@@ -68,7 +68,7 @@ def _make_list_command(name: str, kind: Kind, words: str) -> click.Command:
         limit: int,
         as_json: bool,
     ) -> None:
-        with where.open_client(f"Reading the {words}") as client:
+        with target.open_client(f"Reading the {words}") as client:
             owner = find_account(client, account)
             native, unified = _choose_status(owner.network, kind, status)
             rows = RESOURCES[kind](client).list(
@@ -176,9 +176,9 @@ TREE_COLUMNS = (
 @csv_option
 @data_option
 @target_options
-def tree(where: Target, account: str, as_json: bool) -> None:
+def tree(target: Target, account: str, as_json: bool) -> None:
     """Show the campaigns of ACCOUNT with their ad groups and ads."""
-    with where.open_client("Reading the account") as client:
+    with target.open_client("Reading the account") as client:
         tree = client.accounts.tree(find_account(client, account)).to_dict()
     output.print_result(tree, as_json, _tree_parts(tree))
 
@@ -221,13 +221,13 @@ RESOURCE_COLUMNS = (
 @csv_option
 @data_option
 @target_options
-def catalog(where: Target, account: str, resource: str | None, search: str | None, limit: int, as_json: bool) -> None:
+def catalog(target: Target, account: str, resource: str | None, search: str | None, limit: int, as_json: bool) -> None:
     """List a catalog of ACCOUNT's network: pages, audiences, interests and others.
 
     Without RESOURCE, the catalogs of the network are listed. Some take a text after a colon.
     """
     parts: Iterable[str | output.TextTable]
-    with where.open_client("Reading the catalog") as client:
+    with target.open_client("Reading the catalog") as client:
         owner = find_account(client, account)
         declared = get_adapter(owner.network).network.catalogs
         names = [kind.resource for kind in declared]

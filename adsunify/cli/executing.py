@@ -28,7 +28,7 @@ from .progress import show_progress
 @target_options
 @click.pass_context
 def execute(
-    ctx: click.Context, where: Target, operations: Sequence[str], confirmed: bool, allow_stale: bool, as_json: bool
+    ctx: click.Context, target: Target, operations: Sequence[str], confirmed: bool, allow_stale: bool, as_json: bool
 ) -> None:
     """Write prepared operations to their networks, each once.
 
@@ -38,7 +38,7 @@ def execute(
     stderr says which, and the receipt shows the steps that were written. Nothing is sent twice. The failure of one of
     several operations does not stop the others.
     """
-    with where.make_client() as client:
+    with target.make_client() as client:
         with show_progress("Reading the operation"):
             named_operations = [find_operation(client, operation) for operation in operations]
         prepared = list({operation.id: operation for operation in named_operations}.values())

@@ -34,9 +34,9 @@ def guardrails() -> None:
 @csv_option
 @data_option
 @target_options
-def list_(where: Target, as_json: bool) -> None:
+def list_(target: Target, as_json: bool) -> None:
     """List the guardrails."""
-    with where.open_client("Reading the guardrails") as client:
+    with target.open_client("Reading the guardrails") as client:
         rules = [rule.to_dict() for rule in client.guardrails.list()]
     output.print_result(rules, as_json, [guardrails_table(rules)])
 
@@ -45,9 +45,9 @@ def list_(where: Target, as_json: bool) -> None:
 @guardrail_argument
 @data_option
 @target_options
-def show(where: Target, guardrail: str, as_json: bool) -> None:
+def show(target: Target, guardrail: str, as_json: bool) -> None:
     """Show one guardrail."""
-    with where.open_client("Reading the guardrail") as client:
+    with target.open_client("Reading the guardrail") as client:
         rule = client.guardrails.get(_find_guardrail(client, guardrail)).to_dict()
     output.print_result(rule, as_json, rule_lines(rule))
 
@@ -56,13 +56,13 @@ def show(where: Target, guardrail: str, as_json: bool) -> None:
 @rule_file
 @data_option
 @target_options
-def create(where: Target, rule_file: Path, as_json: bool) -> None:
+def create(target: Target, rule_file: Path, as_json: bool) -> None:
     """Create the guardrail in a JSON file.
 
     FILE has the body of POST /guardrails ("-" reads stdin). The guardrail applies at once.
     """
     body = _load_body(rule_file)
-    with where.open_client("Creating the guardrail") as client:
+    with target.open_client("Creating the guardrail") as client:
         rule = client.call("post_guardrails", body=body)["data"]
     output.print_result(rule, as_json, rule_lines(rule))
 
@@ -72,14 +72,14 @@ def create(where: Target, rule_file: Path, as_json: bool) -> None:
 @rule_file
 @data_option
 @target_options
-def update(where: Target, guardrail: str, rule_file: Path, as_json: bool) -> None:
+def update(target: Target, guardrail: str, rule_file: Path, as_json: bool) -> None:
     """Change a guardrail by the members in a JSON file.
 
     FILE has the body of PATCH /guardrails/{guardrailId} ("-" reads stdin): members that it names replace the present
     ones, and null removes a limit.
     """
     body = _load_body(rule_file)
-    with where.open_client("Changing the guardrail") as client:
+    with target.open_client("Changing the guardrail") as client:
         rule = client.call("patch_guardrail", path={"guardrailId": _find_guardrail(client, guardrail)}, body=body)[
             "data"
         ]
@@ -90,9 +90,9 @@ def update(where: Target, guardrail: str, rule_file: Path, as_json: bool) -> Non
 @guardrail_argument
 @data_option
 @target_options
-def delete(where: Target, guardrail: str, as_json: bool) -> None:
+def delete(target: Target, guardrail: str, as_json: bool) -> None:
     """Delete a guardrail. Credentials that it has frozen stay frozen."""
-    with where.open_client("Deleting the guardrail") as client:
+    with target.open_client("Deleting the guardrail") as client:
         rule = client.guardrails.delete(_find_guardrail(client, guardrail)).to_dict()
     output.print_result(rule, as_json, [f"deleted: {output.to_plain_text(rule['name'])}"])
 
@@ -102,9 +102,9 @@ def delete(where: Target, guardrail: str, as_json: bool) -> None:
 @csv_option
 @data_option
 @target_options
-def usage(where: Target, guardrail: str, as_json: bool) -> None:
+def usage(target: Target, guardrail: str, as_json: bool) -> None:
     """Show how full the window of a guardrail is, and the operations in it."""
-    with where.open_client("Reading the usage") as client:
+    with target.open_client("Reading the usage") as client:
         usage = client.guardrails.usage(_find_guardrail(client, guardrail)).to_dict()
     output.print_result(usage, as_json, usage_parts(usage))
 
@@ -113,9 +113,9 @@ def usage(where: Target, guardrail: str, as_json: bool) -> None:
 @csv_option
 @data_option
 @target_options
-def freezes(where: Target, as_json: bool) -> None:
+def freezes(target: Target, as_json: bool) -> None:
     """List the credentials that guardrails have frozen."""
-    with where.open_client("Reading the freezes") as client:
+    with target.open_client("Reading the freezes") as client:
         frozen = [freeze.to_dict() for freeze in client.guardrails.freezes()]
     output.print_result(frozen, as_json, [freezes_table(frozen)])
 
@@ -124,9 +124,9 @@ def freezes(where: Target, as_json: bool) -> None:
 @click.argument("credential")
 @data_option
 @target_options
-def lift(where: Target, credential: str, as_json: bool) -> None:
+def lift(target: Target, credential: str, as_json: bool) -> None:
     """Lift the freeze of a credential, as `adsunify guardrails freezes` names it."""
-    with where.open_client("Lifting the freeze") as client:
+    with target.open_client("Lifting the freeze") as client:
         freeze = client.guardrails.lift(credential).to_dict()
     output.print_result(freeze, as_json, [f"lifted: {output.to_plain_text(freeze['credential'])}"])
 

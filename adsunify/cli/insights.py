@@ -98,7 +98,7 @@ class CommandWithSubcommands(click.Command):
 @click.pass_context
 def insights(
     ctx: click.Context,
-    where: Target,
+    target: Target,
     accounts: tuple[str, ...],
     start: datetime | None,
     end: datetime | None,
@@ -122,12 +122,12 @@ def insights(
     screen = output.make_console()
     if len(accounts) != 1:
         with show_progress(WORDS) as progress:
-            overview = asyncio.run(_read_overview(where, accounts, start, end, progress))
+            overview = asyncio.run(_read_overview(target, accounts, start, end, progress))
         output.print_result(overview.to_dict(), as_json, overview_parts(overview, screen))
         if any(account.state != "complete" for account in overview.accounts):
             ctx.exit(1)
         return
-    with show_progress(WORDS) as progress, where.make_client() as client:
+    with show_progress(WORDS) as progress, target.make_client() as client:
         account = find_account_ids(client, accounts[:1], "ACCOUNT")[0]
         first, last = choose_days(start, end, lambda: [client.accounts.get(account).timezone])
         words = f"Reading {first} to {last}"
@@ -145,7 +145,7 @@ def insights(
 
 
 async def _read_overview(
-    where: Target, names: Sequence[str], start: datetime | None, end: datetime | None, progress: Progress
+    target: Target, names: Sequence[str], start: datetime | None, end: datetime | None, progress: Progress
 ) -> InsightsOverview:
     """Read the figures of many accounts, each with its own request, and wait for reports that are not ready.
 
@@ -169,7 +169,7 @@ async def _read_overview(
             subject.update("the network prepares the report")
             await asyncio.sleep(pause)
 
-    async with where.make_async_client() as client:
+    async with target.make_async_client() as client:
         if all(map(is_whole_id, names)) and names:
             accounts = [await client.accounts.get(account_id) for account_id in dict.fromkeys(names)]
         else:
@@ -224,7 +224,7 @@ def _join_pages(report: Report, show_count: Callable[[int], None]) -> dict[str, 
 )
 @target_options
 def export(
-    where: Target,
+    target: Target,
     account: str,
     start: datetime | None,
     end: datetime | None,
@@ -240,7 +240,7 @@ def export(
     export fails, FILE stays as it was.
     """
     count = 0
-    with where.make_client() as client, show_progress(WORDS) as progress:
+    with target.make_client() as client, show_progress(WORDS) as progress:
         account_id = find_account_ids(client, [account], "ACCOUNT")[0]
         first, last = choose_days(start, end, lambda: [client.accounts.get(account_id).timezone])
         words = f"Reading {first} to {last}"

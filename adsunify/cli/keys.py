@@ -37,9 +37,9 @@ def keys() -> None:
 @csv_option
 @data_option
 @target_options
-def list_(where: Target, as_json: bool) -> None:
+def list_(target: Target, as_json: bool) -> None:
     """List the API keys, with the networks and accounts to which they are bound."""
-    with where.open_client("Reading the keys") as client:
+    with target.open_client("Reading the keys") as client:
         rows = [key.to_dict() for key in client.keys.list()]
     output.print_result(rows, as_json, [_keys_table(rows)])
 
@@ -71,7 +71,7 @@ def list_(where: Target, as_json: bool) -> None:
 @data_option
 @target_options
 def create(
-    where: Target,
+    target: Target,
     name: str,
     write: bool,
     days: int | None,
@@ -85,7 +85,7 @@ def create(
     both, an account must be in both. What it does not reach does not exist for it, and that cannot be changed later.
     """
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    with where.open_client("Creating the key") as client:
+    with target.open_client("Creating the key") as client:
         scope = {"networks": networks, "account_ids": find_account_ids(client, accounts, "--account")}
         members = {name: values for name, values in scope.items() if values}
         if members:
@@ -102,12 +102,12 @@ def create(
 @click.argument("key")
 @data_option
 @target_options
-def revoke(where: Target, key: str, as_json: bool) -> None:
+def revoke(target: Target, key: str, as_json: bool) -> None:
     """Revoke an API key, which stops working at once.
 
     KEY is its id or its name, as `adsunify keys list` shows them.
     """
-    with where.open_client("Revoking the key") as client:
+    with target.open_client("Revoking the key") as client:
         candidates = (
             NameCandidate(row.key_id, (row.name,), row.name) for row in client.keys.list() if row.revoked_at is None
         )

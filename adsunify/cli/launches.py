@@ -55,7 +55,7 @@ def launch() -> None:
 @target_options
 @click.pass_context
 def create(
-    ctx: click.Context, where: Target, file: Path, skip_invalid: bool, idempotency_key: str | None, as_json: bool
+    ctx: click.Context, target: Target, file: Path, skip_invalid: bool, idempotency_key: str | None, as_json: bool
 ) -> None:
     """Prepare one brief for many accounts; nothing is written yet.
 
@@ -64,7 +64,7 @@ def create(
     execute` within 30 minutes. Exit code 2: cells are invalid, and nothing was prepared.
     """
     body = load_document(file) | ({"skipInvalid": True} if skip_invalid else {})
-    with _follow(where, "Preparing the launch") as (client, tracker):
+    with _follow(target, "Preparing the launch") as (client, tracker):
         body = resolve_launch_accounts(body, lambda: list_account_candidates(client.accounts.list()))
         new_launch = client.call("post_launches", body=body, idempotency_key=idempotency_key)["data"]
         prepared = client.launches.wait(new_launch["launchId"], progress=tracker.show_launch)
@@ -76,9 +76,9 @@ def create(
 @csv_option
 @data_option
 @target_options
-def list_(where: Target, limit: int, as_json: bool) -> None:
+def list_(target: Target, limit: int, as_json: bool) -> None:
     """List the latest launches."""
-    with where.open_client("Reading the launches") as client:
+    with target.open_client("Reading the launches") as client:
         rows = [record.to_dict() for record in islice(client.launches.list(limit=min(limit, MAX_PAGE_SIZE)), limit)]
     output.print_result(rows, as_json, [launches_table(rows)])
 
@@ -88,9 +88,9 @@ def list_(where: Target, limit: int, as_json: bool) -> None:
 @csv_option
 @data_option
 @target_options
-def show(where: Target, launch: str, as_json: bool) -> None:
+def show(target: Target, launch: str, as_json: bool) -> None:
     """Show a launch: the state of each cell, its money and its issues."""
-    with where.open_client("Reading the launch") as client:
+    with target.open_client("Reading the launch") as client:
         data = client.launches.get(_find_launch(client, launch)).to_dict()
     output.print_result(data, as_json, launch_parts(data))
 
@@ -101,14 +101,14 @@ def show(where: Target, launch: str, as_json: bool) -> None:
 @data_option
 @target_options
 @click.pass_context
-def execute(ctx: click.Context, where: Target, launch: str, confirmed: bool, as_json: bool) -> None:
+def execute(ctx: click.Context, target: Target, launch: str, confirmed: bool, as_json: bool) -> None:
     """Write the prepared change set of a launch to the networks, once.
 
     The command shows each cell with its money, and asks for confirmation. It waits until each cell has ended; if it is
     interrupted, a server goes on, and with a local store the same command continues. Nothing is sent twice. Exit code
     1: a network refused a cell, or its outcome is unknown.
     """
-    with where.make_client() as client:
+    with target.make_client() as client:
         with show_progress("Reading the launch"):
             current = client.launches.get(_find_launch(client, launch))
         change_set = current.change_sets[-1]
@@ -132,9 +132,9 @@ def _make_preparation(name: str, help_text: str) -> None:
     @target_options
     @click.pass_context
     def prepare_change_set(
-        ctx: click.Context, where: Target, launch: str, idempotency_key: str | None, as_json: bool
+        ctx: click.Context, target: Target, launch: str, idempotency_key: str | None, as_json: bool
     ) -> None:
-        _prepare(ctx, where, f"post_launch_{name}", launch, {}, idempotency_key, as_json)
+        _prepare(ctx, target, f"post_launch_{name}", launch, {}, idempotency_key, as_json)
 
 
 for _name, _help in (
@@ -153,7 +153,7 @@ for _name, _help in (
 @target_options
 @click.pass_context
 def prepare(
-    ctx: click.Context, where: Target, launch: str, skip_invalid: bool, idempotency_key: str | None, as_json: bool
+    ctx: click.Context, target: Target, launch: str, skip_invalid: bool, idempotency_key: str | None, as_json: bool
 ) -> None:
     """Prepare cells anew that have expired or were not written.
 
@@ -161,23 +161,23 @@ def prepare(
     prepared whose others are invalid. Nothing is written yet.
     """
     body = {"skipInvalid": True} if skip_invalid else {}
-    _prepare(ctx, where, "post_launch_prepare", launch, body, idempotency_key, as_json)
+    _prepare(ctx, target, "post_launch_prepare", launch, body, idempotency_key, as_json)
 
 
 @launch.command("cancel")
 @launch_argument
 @data_option
 @target_options
-def cancel(where: Target, launch: str, as_json: bool) -> None:
+def cancel(target: Target, launch: str, as_json: bool) -> None:
     """Cancel the open change set of a launch. What was written stays."""
-    with where.open_client("Cancelling the change set") as client:
+    with target.open_client("Cancelling the change set") as client:
         cancelled = client.launches.cancel(_find_launch(client, launch))
     print_change_set(cancelled, as_json)
 
 
 def _prepare(
     ctx: click.Context,
-    where: Target,
+    target: Target,
     operation_id: str,
     name: str,
     body: Mapping[str, Json],
@@ -185,7 +185,7 @@ def _prepare(
     as_json: bool,
 ) -> None:
     """Prepare a change set of a launch, wait for it, and print it."""
-    with _follow(where, "Preparing the change set") as (client, tracker):
+    with _follow(target, "Preparing the change set") as (client, tracker):
         launch_id = _find_launch(client, name)
         answer = client.call(operation_id, path={"launchId": launch_id}, body=body, idempotency_key=idempotency_key)
         prepared = client.change_sets.wait(answer["data"]["id"], progress=tracker.show_change_set)
@@ -202,9 +202,9 @@ def _find_launch(client: Ads, text: str) -> str:
 
 
 @contextmanager
-def _follow(where: Target, words: str) -> Iterator[tuple[Ads, Tracker]]:
+def _follow(target: Target, words: str) -> Iterator[tuple[Ads, Tracker]]:
     """Open a client, and show what happens in the background. The block prints nothing."""
-    with show_progress(words) as progress, where.make_client() as client:
+    with show_progress(words) as progress, target.make_client() as client:
         yield client, Tracker(progress)
 
 

@@ -125,14 +125,14 @@ class Target:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a target to a command, which gets it as ``where``.
+    """Add the options of a target to a command, which gets it as ``target``.
 
     Arguments win over the environment; then a server wins over a database.
     """
 
     @functools.wraps(command)
     def wrapper(database: str, server: str | None, token: str | None, workspace: str | None, **more: Any) -> Any:
-        return command(where=read_target(database, server, token, workspace), **more)
+        return command(target=read_target(database, server, token, workspace), **more)
 
     for option in (
         click.option(

@@ -18,13 +18,13 @@ from .suggestions import Choice
 @idempotency_option
 @data_option
 @target_options
-def resume(where: Target, operation: str, idempotency_key: str | None, as_json: bool) -> None:
+def resume(target: Target, operation: str, idempotency_key: str | None, as_json: bool) -> None:
     """Prepare the rest of an operation; nothing is written yet.
 
     OPERATION has an unknown outcome, or it stalled, expired or stopped half way. The new operation sends only what is
     not written. Read its plan, then run `adsunify execute` with it.
     """
-    with where.open_client("Preparing the rest of the operation") as client:
+    with target.open_client("Preparing the rest of the operation") as client:
         resumed = client.operations.resume(find_operation(client, operation), idempotency_key=idempotency_key)
         row, account = resumed.to_dict(), client.accounts.get(resumed.account_id).to_dict()
     output.print_result(row, as_json, output.operation_parts(row, account))
@@ -38,7 +38,7 @@ def resume(where: Target, operation: str, idempotency_key: str | None, as_json: 
 @data_option
 @target_options
 def settle(
-    where: Target,
+    target: Target,
     operation: str,
     step: str,
     verdict: Literal["applied", "not_applied"],
@@ -50,7 +50,7 @@ def settle(
     Look at the account first. STEP is the key of the step in OPERATION's plan. Nothing is written; your decision is
     recorded, and `adsunify resume` uses it. It works on a local store; with a server, sign in at its pages.
     """
-    with where.open_client("Deciding the step") as client:
+    with target.open_client("Deciding the step") as client:
         settled = client.operations.settle(
             find_operation(client, operation), step=step, verdict=verdict, entity=entity
         ).to_dict()

@@ -129,17 +129,17 @@ async def metrics_export(service: Service, requests: RequestMetrics | None) -> A
 
 @asynccontextmanager
 async def metrics_endpoint(
-    service: Service, requests: RequestMetrics | None, where: str | None
+    service: Service, requests: RequestMetrics | None, target: str | None
 ) -> AsyncIterator[str | None]:
     """Serve ``/metrics`` at ``[HOST:]PORT``, and yield its address; None without ``where``."""
-    if not where:
+    if not target:
         yield None
         return
     from aiohttp import web  # part of an extra, which help does not need
 
     from adsunify_server.metrics import make_metrics_application
 
-    host, _, port = where.rpartition(":")
+    host, _, port = target.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:
         raise invalid_input(

@@ -101,9 +101,9 @@ def make_deliveries_table(rows: Sequence[Mapping[str, Json]]) -> output.TextTabl
 @csv_option
 @data_option
 @target_options
-def list_(where: Target, as_json: bool) -> None:
+def list_(target: Target, as_json: bool) -> None:
     """List the webhooks."""
-    with where.open_client("Reading the webhooks") as client:
+    with target.open_client("Reading the webhooks") as client:
         rows = [row.to_dict() for row in client.webhooks.list()]
     output.print_result(rows, as_json, [make_webhooks_table(rows)])
 
@@ -121,12 +121,12 @@ def list_(where: Target, as_json: bool) -> None:
 )
 @data_option
 @target_options
-def create(where: Target, url: str, account: str | None, events: Sequence[EventName], as_json: bool) -> None:
+def create(target: Target, url: str, account: str | None, events: Sequence[EventName], as_json: bool) -> None:
     """Subscribe an address to events; its signing secret is shown only once.
 
     URL is an https address. A server delivers the events.
     """
-    with where.open_client("Creating the webhook") as client:
+    with target.open_client("Creating the webhook") as client:
         owner = None if account is None else find_account(client, account, "--account")
         row = client.webhooks.create(url=url, account=owner, events=events or None).to_dict()
     output.print_result(row, as_json, [make_webhooks_table([row]), f"secret: {row['secret']}"])
@@ -136,12 +136,12 @@ def create(where: Target, url: str, account: str | None, events: Sequence[EventN
 @webhook_argument
 @data_option
 @target_options
-def delete(where: Target, webhook: str, as_json: bool) -> None:
+def delete(target: Target, webhook: str, as_json: bool) -> None:
     """Delete a webhook and its queued deliveries.
 
     WEBHOOK is its id or its address, as `adsunify webhooks list` shows them.
     """
-    with where.open_client("Deleting the webhook") as client:
+    with target.open_client("Deleting the webhook") as client:
         row = client.webhooks.delete(_find_webhook(client, webhook)).to_dict()
     output.print_result(row, as_json, [f"deleted: {output.to_plain_text(row['url'])}"])
 
@@ -151,12 +151,12 @@ def delete(where: Target, webhook: str, as_json: bool) -> None:
 @csv_option
 @data_option
 @target_options
-def deliveries(where: Target, webhook: str, as_json: bool) -> None:
+def deliveries(target: Target, webhook: str, as_json: bool) -> None:
     """List the latest deliveries of a webhook, newest first.
 
     WEBHOOK is its id or its address, as `adsunify webhooks list` shows them.
     """
-    with where.open_client("Reading the deliveries") as client:
+    with target.open_client("Reading the deliveries") as client:
         rows = [row.to_dict() for row in client.webhooks.deliveries(_find_webhook(client, webhook))]
     output.print_result(rows, as_json, [make_deliveries_table(rows)])
 
@@ -165,12 +165,12 @@ def deliveries(where: Target, webhook: str, as_json: bool) -> None:
 @webhook_argument
 @data_option
 @target_options
-def test(where: Target, webhook: str, as_json: bool) -> None:
+def test(target: Target, webhook: str, as_json: bool) -> None:
     """Queue a signed test notification for a webhook.
 
     WEBHOOK is its id or its address. `adsunify webhooks deliveries` shows what became of it.
     """
-    with where.open_client("Queueing the notification") as client:
+    with target.open_client("Queueing the notification") as client:
         row = client.webhooks.test(_find_webhook(client, webhook)).to_dict()
     output.print_result(row, as_json, [make_deliveries_table([row])])
 

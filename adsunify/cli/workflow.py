@@ -33,10 +33,10 @@ network_choice = Choice(list(ADAPTER_PACKAGES))
 @csv_option
 @data_option
 @target_options
-def accounts(where: Target, network: str | None, as_json: bool) -> None:
+def accounts(target: Target, network: str | None, as_json: bool) -> None:
     """List the connected ad accounts, or those on one network."""
     code = None if network is None else ExternalNetwork(network)
-    with where.open_client("Reading the accounts") as client:
+    with target.open_client("Reading the accounts") as client:
         rows = [account.to_dict() for account in client.accounts.list(network=code)]
     output.print_result(rows, as_json, [output.accounts_table(rows)])
 
@@ -46,14 +46,14 @@ def accounts(where: Target, network: str | None, as_json: bool) -> None:
 @brief_argument
 @data_option
 @target_options
-def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
+def validate(target: Target, account: str, brief: Path, as_json: bool) -> None:
     """Check a brief against the network's rules.
 
     The file BRIEF has the brief ("-" reads stdin). It is checked against the rules of ACCOUNT's network; nothing is
     saved or written. A refused brief exits with 2 and prints one line per issue on stderr.
     """
     campaign = load_brief(brief)
-    with report_brief_errors(), where.open_client("Checking the brief") as client:
+    with report_brief_errors(), target.open_client("Checking the brief") as client:
         owner = find_account(client, account)
         validation = client.campaigns.validate(owner, campaign).to_dict()
         validation_with_account = {**validation, "account": owner.to_dict()}
@@ -66,14 +66,14 @@ def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
 @idempotency_option
 @data_option
 @target_options
-def create(where: Target, account: str, brief: Path, idempotency_key: str | None, as_json: bool) -> None:
+def create(target: Target, account: str, brief: Path, idempotency_key: str | None, as_json: bool) -> None:
     """Prepare a campaign; nothing is written yet.
 
     The file BRIEF has the brief ("-" reads stdin) of a campaign on ACCOUNT. Read the plan, then run `adsunify execute`
     with the operation within 30 minutes. Created entities stay paused.
     """
     campaign = load_brief(brief)
-    with report_brief_errors(), where.open_client("Preparing the campaign") as client:
+    with report_brief_errors(), target.open_client("Preparing the campaign") as client:
         owner = find_account(client, account)
         operation = client.campaigns.create(owner, campaign, idempotency_key=idempotency_key).to_dict()
     output.print_result(operation, as_json, output.operation_parts(operation, owner.to_dict()))
@@ -84,12 +84,12 @@ def create(where: Target, account: str, brief: Path, idempotency_key: str | None
 @idempotency_option
 @data_option
 @target_options
-def activate(where: Target, operation: str, idempotency_key: str | None, as_json: bool) -> None:
+def activate(target: Target, operation: str, idempotency_key: str | None, as_json: bool) -> None:
     """Prepare the activation of a campaign; nothing is written yet.
 
     The activation covers everything that the succeeded create OPERATION created. Executing it can spend money.
     """
-    with where.open_client("Preparing the activation") as client:
+    with target.open_client("Preparing the activation") as client:
         source = find_operation(client, operation)
         account = client.accounts.get(source.account_id)
         activation = client.campaigns.activate(account, source, idempotency_key=idempotency_key).to_dict()
@@ -146,13 +146,13 @@ def _add_timezone(moment: datetime | None) -> datetime | None:
 @csv_option
 @data_option
 @target_options
-def operations(where: Target, operation: str | None, limit: int, filters: dict[str, Any], as_json: bool) -> None:
+def operations(target: Target, operation: str | None, limit: int, filters: dict[str, Any], as_json: bool) -> None:
     """List the latest operations, or show one.
 
     OPERATION is shown with its plan and its receipt.
     """
     parts: Iterable[str | output.TextTable]
-    with where.open_client("Reading the operations") as client:
+    with target.open_client("Reading the operations") as client:
         if operation is None:
             if "account" in filters:
                 filters["account"] = find_account(client, filters["account"], "--account")
@@ -170,13 +170,13 @@ def operations(where: Target, operation: str | None, limit: int, filters: dict[s
 @operation_argument
 @data_option
 @target_options
-def undo(where: Target, operation: str, as_json: bool) -> None:
+def undo(target: Target, operation: str, as_json: bool) -> None:
     """Prepare an operation that takes back what another one wrote.
 
     Edits and statuses go back to the values before; what was created is deleted if it is still paused. Review what this
     prints, then execute it.
     """
-    with where.open_client("Preparing the undo") as client:
+    with target.open_client("Preparing the undo") as client:
         prepared = client.operations.undo(find_operation(client, operation))
         account = client.accounts.get(prepared.account_id).to_dict()
     output.print_result(prepared.to_dict(), as_json, output.operation_parts(prepared.to_dict(), account))
@@ -186,12 +186,12 @@ def undo(where: Target, operation: str, as_json: bool) -> None:
 @operation_argument
 @data_option
 @target_options
-def cancel(where: Target, operation: str, as_json: bool) -> None:
+def cancel(target: Target, operation: str, as_json: bool) -> None:
     """Cancel a prepared operation.
 
     OPERATION must be yours. Steps that were written stay, and so do their receipts.
     """
-    with where.open_client("Cancelling the operation") as client:
+    with target.open_client("Cancelling the operation") as client:
         cancelled = client.operations.cancel(find_operation(client, operation)).to_dict()
     output.print_result(cancelled, as_json, [output.operations_table([cancelled]), *output.outcome_parts(cancelled)])
 
@@ -200,12 +200,12 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
 @operation_argument
 @data_option
 @target_options
-def inspect(where: Target, operation: str, as_json: bool) -> None:
+def inspect(target: Target, operation: str, as_json: bool) -> None:
     """Read back what OPERATION wrote, and decide the steps whose outcome is not known.
 
     Nothing is written to the network. Each step in doubt gets a verdict: applied, not_applied or undecided, with the
     reads behind it. That a creation was not applied needs a second inspection about 15 minutes after the attempt.
     """
-    with where.open_client("Reading the network") as client:
+    with target.open_client("Reading the network") as client:
         inspected = client.operations.inspect(find_operation(client, operation)).to_dict()
     output.print_result(inspected, as_json, output.inspection_parts(inspected))

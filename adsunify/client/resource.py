@@ -20,7 +20,7 @@ PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
 """An operation can be continued for 30 minutes; no wait is longer."""
 WORKING_STATUSES = ("preparing", "running")
 """The statuses of a launch or a change set while it is prepared or executed in the background."""
-FIRST_LOOK_SECONDS, MAX_LOOK_SECONDS = 0.1, 3.0
+FIRST_POLL_SECONDS, MAX_POLL_SECONDS = 0.1, 3.0
 REPORT_PAUSE_SECONDS = 5.0
 """The wait for a report, where the network names none."""
 
@@ -119,23 +119,23 @@ def check_progress(progress: object) -> None:
         raise invalid_input("progress", "type", HOOK_MESSAGE)
 
 
-class Looks:
-    """The waits between two looks at what happens in the background. Each is longer than the last, up to 3 seconds.
+class PollBackoff:
+    """The waits between two polls of background work. Each is longer than the last, up to 3 seconds.
 
     They take their time with simulated networks, too, because no network asks for them.
     """
 
     def __init__(self) -> None:
-        self._seconds = FIRST_LOOK_SECONDS
+        self._seconds = FIRST_POLL_SECONDS
 
     def wait(self) -> None:
-        """Wait for the next look."""
+        """Wait before the next poll."""
         time.sleep(self._next_pause())
 
     async def wait_async(self) -> None:
-        """Wait for the next look."""
+        """Wait before the next poll."""
         await asyncio.sleep(self._next_pause())
 
     def _next_pause(self) -> float:
-        pause, self._seconds = self._seconds, min(self._seconds * 1.5, MAX_LOOK_SECONDS)
+        pause, self._seconds = self._seconds, min(self._seconds * 1.5, MAX_POLL_SECONDS)
         return pause

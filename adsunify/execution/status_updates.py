@@ -120,12 +120,12 @@ def _get_last_segment(id_: str) -> str:
 
 def _find_status(level: Level, place: Json) -> str | None:
     """Return the status of the nearest object to the top; None if none has one, or several differ."""
-    here = [place]
-    while here:
-        statuses = {status for value in here if isinstance(value, Mapping) and (status := _read_status(level, value))}
+    values = [place]
+    while values:
+        statuses = {status for value in values if isinstance(value, Mapping) and (status := _read_status(level, value))}
         if statuses:
             return statuses.pop() if len(statuses) == 1 else None
-        here = [below for value in here for below in _list_children(value)]
+        values = [below for value in values for below in _list_children(value)]
     return None
 
 

@@ -162,7 +162,7 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
     matching = [rule for rule in rules if rule.is_active and is_match(rule.scope, subject)]
     if not matching:
         return Evaluation()
-    amounts = _Amounts.of(subject)
+    amounts = _Amounts.from_subject(subject)
     actions = subject.actions
     breaches = [Breach(rule, "blockedActions") for rule in matching if not actions.isdisjoint(rule.blocked_actions)]
     needs_person: list[Breach] = []
@@ -240,7 +240,7 @@ class _Amounts:
     has_unknown: bool
 
     @classmethod
-    def of(cls, subject: Subject) -> _Amounts:
+    def from_subject(cls, subject: Subject) -> _Amounts:
         """Return the amounts of an operation."""
         exposed, planned, bid = subject.exposed, subject.planned, subject.highest_bid
         budgets = () if subject.exposure is None else subject.exposure.budgets

@@ -243,16 +243,16 @@ async def fetch_url(
 
 
 def _build_request(
-    where: FetchUrl, method: str, more: Mapping[str, str], content: bytes | None, progress: RequestProgress
+    where: FetchUrl, method: str, given_headers: Mapping[str, str], content: bytes | None, progress: RequestProgress
 ) -> httpx.Request:
     """Build the request. Raises FetchError if a part of it has characters that are not allowed."""
     default_port = (where.scheme, where.port) in (("https", 443), ("http", 80))
     name = f"[{where.host}]" if ":" in where.host else where.host
     host = name if default_port else f"{name}:{where.port}"
     url = f"{where.scheme}://{host}"
-    given_names = {name.lower() for name in more}
+    given_names = {name.lower() for name in given_headers}
     default = {"Accept": "*/*", "Accept-Encoding": "gzip", "User-Agent": "adsunify"}
-    headers = {name: value for name, value in default.items() if name.lower() not in given_names} | dict(more)
+    headers = {name: value for name, value in default.items() if name.lower() not in given_names} | dict(given_headers)
     extensions = {"target": where.target.encode("ascii"), PROGRESS_EXTENSION: progress}
     try:
         return httpx.Request(method, url, headers=headers, content=content, extensions=extensions)

@@ -78,9 +78,9 @@ class EditTargeting(CrossFieldModel):
         if isinstance(low, int) and isinstance(high, int) and low > high:
             problems.append(Violation(("ageMax",), "out_of_range", "must be at least ageMin."))
         for included, excluded in (("locations", "excluded_locations"), ("interests", "excluded_interests")):
-            there = {id_ for id_ in _list_item_ids(getattr(members, included)) if isinstance(id_, str)}
+            included_ids = {id_ for id_ in _list_item_ids(getattr(members, included)) if isinstance(id_, str)}
             for index, id_ in enumerate(_list_item_ids(getattr(members, excluded))):
-                if isinstance(id_, str) and id_ in there:
+                if isinstance(id_, str) and id_ in included_ids:
                     problems.append(Violation((to_camel(excluded), index), "conflict", f"is in {included} as well."))
         return problems
 

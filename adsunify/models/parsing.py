@@ -140,9 +140,9 @@ def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Loca
     members: dict[str, Any] = {}
     for name, member in model.model_fields.items():
         alias = member.alias or name
-        there = (*at, alias)
-        value = None if there in wrong else _get_member(raw, alias)
-        members[name] = _collect_unchecked_members(parts[alias], value, wrong, there) if alias in parts else value
+        location = (*at, alias)
+        value = None if location in wrong else _get_member(raw, alias)
+        members[name] = _collect_unchecked_members(parts[alias], value, wrong, location) if alias in parts else value
     if model.model_config.get("extra") == "allow" and isinstance(raw, Mapping):
         aliases = {member.alias or name for name, member in model.model_fields.items()}
         unnamed = {name: value for name, value in raw.items() if name not in aliases and (*at, name) not in wrong}

@@ -103,6 +103,6 @@ def parse_facts(source: str, name: str) -> Iterator[str]:
         number, column = token.start
         code, fact = lines[number - 1][:column].strip(), token.string.removeprefix(MARK)
         if not code:
-            more = takewhile(lambda line: line.lstrip().startswith("#"), lines[number:])
-            fact = " ".join([fact, *(line.strip(" #") for line in more)])
+            comment_lines = takewhile(lambda line: line.lstrip().startswith("#"), lines[number:])
+            fact = " ".join([fact, *(line.strip(" #") for line in comment_lines)])
         yield f"`{code}`: {fact}" if _match_constant(code) else fact.removesuffix(".")

@@ -109,8 +109,8 @@ def find_similar_candidates(text: str, candidates: Sequence[NameCandidate]) -> l
 def describe_candidates(candidates: Sequence[NameCandidate], separator: str = ", ") -> str:
     """Describe the first :data:`MAX_CANDIDATES` candidates, and say how many more there are."""
     described = [candidate.describe() for candidate in candidates[:MAX_CANDIDATES]]
-    more = len(candidates) - len(described)
-    return separator.join(described) + (f" and {more} more" if more else "")
+    remaining = len(candidates) - len(described)
+    return separator.join(described) + (f" and {remaining} more" if remaining else "")
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------

@@ -163,8 +163,8 @@ async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, requ
         find_more = EXTRA_VALIDATIONS.get(endpoint.operation_id)
         if find_more is None or count_values(request.body) > SMALL_INPUT_VALUES:  # larger than any brief
             raise
-        more = await find_more(service, actor, request.body, problem.issues)
-        raise InvalidInput([*problem.issues, *more], code=problem.code) from None
+        further_issues = await find_more(service, actor, request.body, problem.issues)
+        raise InvalidInput([*problem.issues, *further_issues], code=problem.code) from None
     if endpoint.takes_idempotency_key:
         key = request.idempotency_key
         arguments["idempotency"] = None if key is None else Idempotency(key, digest)

@@ -12,7 +12,7 @@ from .counters import JobName
 
 RESTART_SECONDS = 30.0
 """The pause before a job is started again after a defect ended it."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """The wait between two checks, during this pause, whether the process ends."""
 _LOGGER = logging.getLogger("adsunify.worker")
 
@@ -44,4 +44,4 @@ async def _pause(service: Service) -> None:
     loop = asyncio.get_running_loop()
     end = loop.time() + RESTART_SECONDS
     while not service.is_stopping and loop.time() < end:
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)

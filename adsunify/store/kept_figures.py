@@ -114,36 +114,36 @@ class KnownDays:
 # -- statements ---------------------------------------------------------------------------------------------------
 
 
-def _of_subject(table: FromClause) -> ColumnElement[bool]:
+def _match_subject(table: FromClause) -> ColumnElement[bool]:
     return and_(table.c.account_id == bindparam("of_account"), table.c.level == bindparam("of_level"))
 
 
-def _in_days(table: FromClause) -> ColumnElement[bool]:
+def _match_days(table: FromClause) -> ColumnElement[bool]:
     return table.c.date.between(bindparam("first"), bindparam("last"))
 
 
-def _is_same_key(table: FromClause, other: FromClause) -> ColumnElement[bool]:
+def _match_key(table: FromClause, other: FromClause) -> ColumnElement[bool]:
     return and_(table.c.date == other.c.date, table.c.entity_id == other.c.entity_id)
 
 
 def _has_newer(version: FromClause, limit: ColumnElement[int] | None = None) -> ColumnElement[bool]:
     """Whether a version has a newer one, up to the read of the number ``limit``."""
     newer = figures.alias("newer")
-    condition = and_(_of_subject(newer), _is_same_key(newer, version), newer.c.number > version.c.number)
+    condition = and_(_match_subject(newer), _match_key(newer, version), newer.c.number > version.c.number)
     return exists().where(condition if limit is None else and_(condition, newer.c.number <= limit))
 
 
 _NUMBER: Any = bindparam("the_number", type_=Integer)
 _version, _staged = figures.alias("version"), staged_figures.alias("staged")
-_OF_READ = and_(_staged.c.read_id == bindparam("the_read"), _in_days(_staged))
+_OF_READ = and_(_staged.c.read_id == bindparam("the_read"), _match_days(_staged))
 _IS_UNCHANGED = exists().where(
-    _of_subject(_version),
-    _is_same_key(_version, _staged),
+    _match_subject(_version),
+    _match_key(_version, _staged),
     _version.c.present,
     *(_version.c[name].is_not_distinct_from(_staged.c[name]) for name in VALUE_COLUMNS),
     not_(_has_newer(_version)),
 )
-_IS_STAGED = exists().where(staged_figures.c.read_id == bindparam("the_read"), _is_same_key(staged_figures, _version))
+_IS_STAGED = exists().where(staged_figures.c.read_id == bindparam("the_read"), _match_key(staged_figures, _version))
 _KEY_COLUMNS = ("account_id", "level", "date", "entity_id", "number", "present")
 
 
@@ -161,18 +161,18 @@ _STAGED_DAYS = Statement(
     .group_by(_staged.c.date)
     .order_by(_staged.c.date)
 )
-_UNSTAGE = _DISCARD.where(_in_days(staged_figures))
+_UNSTAGE = _DISCARD.where(_match_days(staged_figures))
 _LOCK = Statement(select(accounts.c.id).where(accounts.c.id == bindparam("of_account")).with_for_update(key_share=True))
 _NEWEST_READ = Statement(
     select(figure_reads.c.number, figure_reads.c.read_at)
-    .where(_of_subject(figure_reads))
+    .where(_match_subject(figure_reads))
     .order_by(figure_reads.c.number.desc())
     .limit(1)
 )
 _OVERLAPS = and_(figure_reads.c.start_date <= bindparam("last"), figure_reads.c.end_date >= bindparam("first"))
 _LATER_READS = Statement(
     select(figure_reads.c.start_date, figure_reads.c.end_date).where(
-        _of_subject(figure_reads), _OVERLAPS, figure_reads.c.started_at > bindparam("started_at")
+        _match_subject(figure_reads), _OVERLAPS, figure_reads.c.started_at > bindparam("started_at")
     )
 )
 _INSERT_READ = insert(figure_reads)
@@ -196,11 +196,17 @@ _ADD_VANISHED = _add_versions(
         cast(_NUMBER, Integer),
         false(),
         *(cast(null(), Text) for _ in VALUE_COLUMNS),
-    ).where(_of_subject(_version), _in_days(_version), _version.c.present, not_(_has_newer(_version)), not_(_IS_STAGED))
+    ).where(
+        _match_subject(_version),
+        _match_days(_version),
+        _version.c.present,
+        not_(_has_newer(_version)),
+        not_(_IS_STAGED),
+    )
 )
 _KNOWN_READS = Statement(
     select(figure_reads)
-    .where(_of_subject(figure_reads), _OVERLAPS, figure_reads.c.known_from <= bindparam("as_of"))
+    .where(_match_subject(figure_reads), _OVERLAPS, figure_reads.c.known_from <= bindparam("as_of"))
     .order_by(figure_reads.c.number.desc())
 )
 
@@ -210,8 +216,8 @@ def _select_known(dialect: str, has_entities: bool) -> Select[Any]:
     return (
         select(*(_version.c[name] for name in ("date", "entity_id", *VALUE_COLUMNS)))
         .where(
-            _of_subject(_version),
-            _in_days(_version),
+            _match_subject(_version),
+            _match_days(_version),
             _version.c.number <= _NUMBER,
             _version.c.present,
             condition,
@@ -228,16 +234,16 @@ _KNOWN_ROWS = Statement(lambda dialect: _select_known(dialect, has_entities=Fals
 _KNOWN_ROWS_OF_ENTITIES = Statement(lambda dialect: _select_known(dialect, has_entities=True))
 _KEPT_DAYS = select(
     func.min(figure_reads.c.start_date).label("first"), func.max(figure_reads.c.end_date).label("last")
-).where(_of_subject(figure_reads))
+).where(_match_subject(figure_reads))
 _FORGET = (
     update(figure_reads)
-    .where(_of_subject(figure_reads), figure_reads.c.known_from < bindparam("before"))
+    .where(_match_subject(figure_reads), figure_reads.c.known_from < bindparam("before"))
     .values(known_from=bindparam("before"))
 )
 _NUMBER_BEFORE = select(func.max(figure_reads.c.number)).where(
-    _of_subject(figure_reads), figure_reads.c.read_at <= bindparam("before")
+    _match_subject(figure_reads), figure_reads.c.read_at <= bindparam("before")
 )
-_DELETE_REPLACED = delete(figures).where(_of_subject(figures), _in_days(figures), _has_newer(figures, _NUMBER))
+_DELETE_REPLACED = delete(figures).where(_match_subject(figures), _match_days(figures), _has_newer(figures, _NUMBER))
 
 
 # -- keeping ------------------------------------------------------------------------------------------------------

@@ -233,9 +233,9 @@ def take_from_windows(
         ],
     )
     key["rule_ids"] = list(new)
-    taken = {row.id for row in _TAKE.fetch_all(connection, key)}
-    if len(taken) < len(new):
-        full = [_find_breach(rules[id_], use) for id_, use in new.items() if id_ not in taken]
+    admitted_ids = {row.id for row in _TAKE.fetch_all(connection, key)}
+    if len(admitted_ids) < len(new):
+        full = [_find_breach(rules[id_], use) for id_, use in new.items() if id_ not in admitted_ids]
         return min(full, key=lambda breach: breach.room)
     _ADD_TO_HOURS.fetch_all(connection, key)
     return None

@@ -47,13 +47,13 @@ class SimulatedClock:
             InvalidInput: the sum of the arguments is negative, or one is not a number.
         """
         try:
-            more = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+            step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         except (TypeError, ValueError, OverflowError):
             raise invalid_input("clock", "type", "moves ahead by finite numbers of days, hours and so on.") from None
-        if more < timedelta():
+        if step < timedelta():
             raise invalid_input("clock", "out_of_range", "can only move ahead: the sum must not be negative.")
         with self._lock:
-            self._ahead += more
+            self._ahead += step
 
     @property
     def is_moved(self) -> bool:

@@ -153,7 +153,7 @@ async def test_a_job_that_returns_or_is_cancelled_does_not_begin_again(empty: Se
 async def test_a_process_that_ends_waits_for_no_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long pause ends with the process."""
     monkeypatch.setattr(jobs, "RESTART_SECONDS", 1_000_000)
-    monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(jobs, "POLL_SECONDS", 0.01)
     service = (await open_service(f"sqlite:///{tmp_path / 'a.db'}", RING)).service
 
     async def run() -> None:

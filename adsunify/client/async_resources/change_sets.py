@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from adsunify.answers import ChangeSet
-from adsunify.client.resource import WORKING_STATUSES, AsyncResource, Looks, check_progress
+from adsunify.client.resource import WORKING_STATUSES, AsyncResource, PollBackoff, check_progress
 
 
 class AsyncChangeSetsResource(AsyncResource):
@@ -96,11 +96,11 @@ class AsyncChangeSetsResource(AsyncResource):
             NotFound: the workspace does not contain it.
         """
         check_progress(progress)
-        looks = Looks()
+        backoff = PollBackoff()
         while True:
             current = await self.get(change_set)
             if current.status not in WORKING_STATUSES:
                 return current
             if progress is not None:
                 progress(current)
-            await looks.wait_async()
+            await backoff.wait_async()

@@ -7,7 +7,7 @@ from typing import Literal
 
 from adsunify.answers import ChangeSet, Launch
 from adsunify.client.pages import AsyncPages
-from adsunify.client.resource import WORKING_STATUSES, AsyncResource, Looks, check_progress
+from adsunify.client.resource import WORKING_STATUSES, AsyncResource, PollBackoff, check_progress
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.launch import LaunchAccount
 from adsunify.values.exact_json import Json
@@ -263,11 +263,11 @@ class AsyncLaunchesResource(AsyncResource):
             NotFound: the workspace does not contain it.
         """
         check_progress(progress)
-        looks = Looks()
+        backoff = PollBackoff()
         while True:
             current = await self.get(launch)
             if current.status not in WORKING_STATUSES:
                 return current
             if progress is not None:
                 progress(current)
-            await looks.wait_async()
+            await backoff.wait_async()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from adsunify.answers import ChangeSet
-from adsunify.client.resource import WORKING_STATUSES, Looks, Resource, check_progress
+from adsunify.client.resource import WORKING_STATUSES, PollBackoff, Resource, check_progress
 
 
 class ChangeSetsResource(Resource):
@@ -94,11 +94,11 @@ class ChangeSetsResource(Resource):
             NotFound: the workspace does not contain it.
         """
         check_progress(progress)
-        looks = Looks()
+        backoff = PollBackoff()
         while True:
             current = self.get(change_set)
             if current.status not in WORKING_STATUSES:
                 return current
             if progress is not None:
                 progress(current)
-            looks.wait()
+            backoff.wait()

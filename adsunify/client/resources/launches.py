@@ -7,7 +7,7 @@ from typing import Literal
 
 from adsunify.answers import ChangeSet, Launch
 from adsunify.client.pages import Pages
-from adsunify.client.resource import WORKING_STATUSES, Looks, Resource, check_progress
+from adsunify.client.resource import WORKING_STATUSES, PollBackoff, Resource, check_progress
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.launch import LaunchAccount
 from adsunify.values.exact_json import Json
@@ -263,11 +263,11 @@ class LaunchesResource(Resource):
             NotFound: the workspace does not contain it.
         """
         check_progress(progress)
-        looks = Looks()
+        backoff = PollBackoff()
         while True:
             current = self.get(launch)
             if current.status not in WORKING_STATUSES:
                 return current
             if progress is not None:
                 progress(current)
-            looks.wait()
+            backoff.wait()

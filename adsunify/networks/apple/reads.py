@@ -189,20 +189,20 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         filters.append(apple.build_filter("deleted", "EQUALS", True))
     elif query.status is not None:
         filters.append(apple.build_filter("status", "EQUALS", query.status))
-    sought = (query.search or "").casefold()
-    if sought and level is CAMPAIGN:
+    search_text = (query.search or "").casefold()
+    if search_text and level is CAMPAIGN:
         # unverified: the meaning of wildcards in the text of a LIKE filter.
         filters.append(apple.build_filter("name", "LIKE", query.search, ignoreCase=True))
-        sought = ""
+        search_text = ""
     start: int | None = parse_offset_cursor(query.cursor)
     entities: list[ParsedEntity] = []
-    for _ in range(MAX_FILTER_PAGES if sought else 1):
+    for _ in range(MAX_FILTER_PAGES if search_text else 1):
         response = yield from fetch_response(
             NETWORK, apple.build_account_query_request(account, level.path, filters, start or 0, query.limit)
         )
         page = [hierarchy.parse_entity(level, native) for native in apple.parse_rows(response)]
         for position, node in enumerate(page):
-            if sought in (node.name or "").casefold():
+            if search_text in (node.name or "").casefold():
                 entities.append(node)
             if len(entities) == query.limit and position + 1 < len(page):
                 return EntityPage(tuple(entities), str((start or 0) + position + 1))

@@ -112,12 +112,12 @@ def _fetch_campaign_ids(account: Account, query: ReportQuery) -> Flow[list[str]]
     if query.level.kind == CAMPAIGN.kind:
         return list(query.entity_ids)
     level = get_level(NETWORK, query.level.kind)
-    sought = apple.build_filter(
+    id_condition = apple.build_filter(
         "id", "IN", [apple.parse_id_number(entity_id, "entityIds") for entity_id in query.entity_ids]
     )
     deleted = apple.build_filter("deleted", "EQUALS", True)
     campaigns: set[str] = set()
-    for conditions in ([sought], [sought, deleted]):  # the list has deleted entities only with this filter
+    for conditions in ([id_condition], [id_condition, deleted]):  # the list has deleted entities only with this filter
         rows = yield from fetch_query_rows(apple.build_account_query_request(account, level.path, conditions))
         campaigns |= {require_id(row, "/campaignId", level.native) for row in rows}
     return sorted(campaigns)

@@ -224,17 +224,17 @@ def parse_offset_cursor(cursor: str | None) -> int:
 def _query_request_builder(path: str, field: str = "", fixed: Json = None) -> CatalogRequestBuilder:
     """Build the query of a catalog. It filters a field by ``fixed``, or by the number in the catalog's suffix."""
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        value = apple.parse_id_number(sought, "resource") if field and fixed is None else fixed
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        value = apple.parse_id_number(suffix, "resource") if field and fixed is None else fixed
         filters = [apple.build_filter(field, "EQUALS", value)] if field else []
         return apple.build_account_query_request(account, path, filters, parse_offset_cursor(cursor), limit)
 
     return request
 
 
-def _build_apps_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_apps_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     # unverified: the parameters of the search for apps, which are those of version 5.
-    return apple.build_account_get_request(account, "search/apps", query=sought, returnOwnedApps="true")
+    return apple.build_account_get_request(account, "search/apps", query=suffix, returnOwnedApps="true")
 
 
 def build_app_request(account: Account, app_id: str) -> Request:
@@ -244,16 +244,16 @@ def build_app_request(account: Account, app_id: str) -> Request:
     )
 
 
-def _build_app_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return build_app_request(account, str(apple.parse_id_number(sought, "resource")))
+def _build_app_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return build_app_request(account, str(apple.parse_id_number(suffix, "resource")))
 
 
 def _parse_single_app(response: Response) -> list[Mapping[str, Json]]:
     return [apple.parse_object(response, "app")]
 
 
-def _build_places_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    country, _, query = sought.partition("-")
+def _build_places_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    country, _, query = suffix.partition("-")
     if not (len(country) == 2 and country.isascii() and country.isalpha()) or len(query) == 1:
         message = "This catalog is asked for as locations:US or locations:US-<text of two characters or more>."
         raise invalid_input("resource", "catalog_suffix", message)
@@ -263,7 +263,7 @@ def _build_places_request(account: Account, sought: str, cursor: str | None, lim
     )
 
 
-def _build_resources_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_resources_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     # Platform API, "Access overview": the request is about all accounts, so no header names one.
     return Request("GET", f"{apple.API_URL}/advertiser-resources", query={"resourceType": apple.CONTENT_PROVIDER})
 

@@ -144,8 +144,8 @@ def parse_rows(response: Response) -> list[Mapping[str, Json]]:
 def parse_next_cursor(response: Response) -> str | None:
     """Return the cursor of the next page; None at the end."""
     body = response.body
-    more = isinstance(body, Mapping) and body.get("has_more") is True
-    return parse_id(body.get("last_id")) if more else None
+    has_more = isinstance(body, Mapping) and body.get("has_more") is True
+    return parse_id(body.get("last_id")) if has_more else None
 
 
 build_next_request = next_page_builder("after", parse_next_cursor)

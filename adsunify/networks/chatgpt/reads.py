@@ -147,8 +147,8 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     requests = 0
     for position, owner in enumerate(parents):
         place = f"{owner}." if walks else ""
-        more = True
-        while more:
+        has_more = True
+        while has_more:
             room = query.limit - len(entities)
             if not room or requests >= MAX_FILTER_PAGES:
                 return EntityPage(tuple(entities), place + (after or "") if walks or after else None)
@@ -163,7 +163,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
             following = openai.parse_next_cursor(response)
             if following is not None and following == after:
                 raise ProviderUnreadable("The list of OpenAI does not end: its cursor repeats.")
-            more = following is not None
+            has_more = following is not None
             last = following or (page[-1].id if page else "")
             after = following
         if len(entities) == query.limit and position + 1 < len(parents):

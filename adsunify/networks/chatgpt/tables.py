@@ -187,27 +187,27 @@ STATIC_CATALOG = "platforms"
 """The catalog with constant rows; it needs no request."""
 
 
-def _parse_suffix_word(sought: str) -> str:
+def _parse_suffix_word(suffix: str) -> str:
     """Return the ID or word in a catalog's suffix, with the underscores that shared code replaced by spaces."""
-    return sought.replace(" ", "_")
+    return suffix.replace(" ", "_")
 
 
-def _build_geo_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_geo_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return openai.build_get_request(
-        "geo_lookup/search", {"q": sought, "limit": str(min(limit, openai.MAX_GEO_PAGE_SIZE))}
+        "geo_lookup/search", {"q": suffix, "limit": str(min(limit, openai.MAX_GEO_PAGE_SIZE))}
     )
 
 
-def _build_events_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_events_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return openai.build_event_settings_request(limit, cursor)
 
 
-def _build_pixels_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_pixels_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return openai.build_get_request("conversions/pixels", openai.build_page_query(limit, cursor))
 
 
-def _build_audiences_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    use = _parse_suffix_word(sought)
+def _build_audiences_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    use = _parse_suffix_word(suffix)
     if use and use not in INTENDED_USES:
         message = f"After the colon comes one of {', '.join(INTENDED_USES)}."
         raise invalid_input("resource", "catalog_suffix", message)
@@ -216,11 +216,11 @@ def _build_audiences_request(account: Account, sought: str, cursor: str | None, 
     )
 
 
-def _build_ads_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return openai.build_children_request(AD, _parse_suffix_word(sought), limit, cursor)
+def _build_ads_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return openai.build_children_request(AD, _parse_suffix_word(suffix), limit, cursor)
 
 
-def _refuse_suffix(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _refuse_suffix(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     raise invalid_input("resource", "catalog_suffix", "This catalog is a fixed list.")
 
 

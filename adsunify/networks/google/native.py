@@ -415,10 +415,10 @@ def parse_next_cursor(response: Response) -> str | None:
     return get_text(response.body, "/nextPageToken") or None
 
 
-def merge_rows(native: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
+def merge_rows(native: Mapping[str, Json], other_row: Mapping[str, Json]) -> dict[str, Json]:
     """Merge two rows of the same entity."""
-    both = dict(native)
-    for name, value in more.items():
-        own = both.get(name)
-        both[name] = merge_rows(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
-    return both
+    merged = dict(native)
+    for name, value in other_row.items():
+        own = merged.get(name)
+        merged[name] = merge_rows(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
+    return merged

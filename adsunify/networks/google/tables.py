@@ -57,9 +57,9 @@ UNIFIED_STATUSES = {google.ENABLED: "active", google.PAUSED: "paused", google.RE
 WRITABLE_STATUSES = {"active": google.ENABLED, "paused": google.PAUSED}
 
 
-def _resource_level(kind: str, native: str, key: str, name: str, fields: str, **more: Json) -> Level:
+def _resource_level(kind: str, native: str, key: str, name: str, fields: str, **attributes: Json) -> Level:
     """Build a level. All levels have the same statuses and are created paused."""
-    more |= {
+    attributes |= {
         "unified_statuses": UNIFIED_STATUSES,
         "writable_statuses": WRITABLE_STATUSES,
         "status_filters": tuple(UNIFIED_STATUSES),
@@ -70,7 +70,9 @@ def _resource_level(kind: str, native: str, key: str, name: str, fields: str, **
         ),
     }
     path = google.COLLECTIONS[native]
-    return Level(kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=split_words(fields), **more)
+    return Level(
+        kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=split_words(fields), **attributes
+    )
 
 
 CAMPAIGN = _resource_level(
@@ -212,8 +214,8 @@ FORMATS = (
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def _build_suggest_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    body = {"locale": "en", "locationNames": {"names": [sought]}}
+def _build_suggest_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    body = {"locale": "en", "locationNames": {"names": [suffix]}}
     url = f"{google.API_URL}/geoTargetConstants:suggest"
     return Request("POST", url, headers=google.build_login_headers(account), body=body, encoding="json")
 
@@ -222,13 +224,13 @@ def _query_catalog(resource: str, row: str, source: str, fields: str, *condition
     """Build a catalog that is a query for ``fields`` of the resource ``source``."""
     query = google.build_gaql([f"{source}.{name}" for name in split_words(fields)], source, *conditions)
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         return google.build_search_request(account, query, cursor)
 
     return Catalog(resource, request, "/results", f"/{row}/{key}", f"/{row}/name", google.parse_next_cursor)
 
 
-def _build_ads_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_ads_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return google.build_search_request(
         account, google.build_gaql(AD.fields, "ad_group_ad", *google.SOURCES["ad"].live_conditions), cursor
     )

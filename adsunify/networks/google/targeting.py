@@ -223,8 +223,8 @@ def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, lis
             issues.append(Issue(path, "locked", message))
     # MutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, which includes or excludes it.
     for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
-        there = {*_get_current_criteria(native, other), *ids.get(other, ())} if name in ids else set()
-        if not there.isdisjoint(ids.get(name, ())):
+        present_ids = {*_get_current_criteria(native, other), *ids.get(other, ())} if name in ids else set()
+        if not present_ids.isdisjoint(ids.get(name, ())):
             message = f"Remove the place from {other} first, in a separate edit."
             issues.append(Issue(f"targeting.{name}", "conflict", message))
     raise_if_issues(issues)

@@ -103,10 +103,11 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         account, level, parents=parents, statuses=statuses, limit=query.limit, cursor=query.cursor
     )
     response = yield from fetch_response(NETWORK, request)
-    sought = (query.search or "").casefold()
+    search_text = (query.search or "").casefold()
     entities = (_parse_entity(level, row) for row in linkedin.parse_rows(response))
     return EntityPage(
-        tuple(node for node in entities if sought in (node.name or "").casefold()), linkedin.parse_next_cursor(response)
+        tuple(node for node in entities if search_text in (node.name or "").casefold()),
+        linkedin.parse_next_cursor(response),
     )
 
 

@@ -261,8 +261,8 @@ def _build_facet_entities_request(account: Account, suffix: str, cursor: str | N
 
 
 def _build_typeahead_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    facet, _, sought = suffix.partition(":")
-    query = {"q": "typeahead", "facet": linkedin.build_urn(linkedin.FACET_URN, facet), "query": sought}
+    facet, _, search_text = suffix.partition(":")
+    query = {"q": "typeahead", "facet": linkedin.build_urn(linkedin.FACET_URN, facet), "query": search_text}
     return linkedin.build_restli_request("adTargetingEntities", {}, query | _URN_QUERY)
 
 

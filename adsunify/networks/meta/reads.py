@@ -53,8 +53,8 @@ def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, ver
     return oauth.build_consent_url(meta.CONSENT_URL, **query, response_type="code", scope=",".join(meta.OAUTH_SCOPES))
 
 
-def _build_exchange_request(app: OAuthClient, nature: RequestKind, **more: str) -> Request:
-    query = {"client_id": app.client_id, "client_secret": app.client_secret, **more}
+def _build_exchange_request(app: OAuthClient, nature: RequestKind, **parameters: str) -> Request:
+    query = {"client_id": app.client_id, "client_secret": app.client_secret, **parameters}
     return Request("GET", TOKEN_URL, query=query, kind=nature, is_signed=False)
 
 

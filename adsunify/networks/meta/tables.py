@@ -65,10 +65,10 @@ BIDDING_POINTERS = ("/bid_strategy", "/bid_amount", "/billing_event", "/optimiza
 
 
 def _edge_level(
-    kind: str, label: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json
+    kind: str, label: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **attributes: Json
 ) -> Level:
     """Build a level. All levels have the same members for ID, name and status, and are created paused."""
-    more |= {
+    attributes |= {
         "label": label,
         # Marketing API: Meta ignores unknown members, and a create accepts writable statuses only.
         "payload": PayloadRules(
@@ -87,7 +87,7 @@ def _edge_level(
         # unverified: an archived entity cannot be activated or paused, and takes nothing new below it.
         "accepted_actions": {meta.ARCHIVED: ("update", "delete")},
     }
-    return Level(kind, node, edge, "/id", "/name", "/status", account=meta.get_owner_account, **more)
+    return Level(kind, node, edge, "/id", "/name", "/status", account=meta.get_owner_account, **attributes)
 
 
 CAMPAIGN = _edge_level(
@@ -274,18 +274,18 @@ FORMATS = (
 def _edge_catalog(resource: str, edge: str, fields: str = "", name: str = "/name", key: str = "/id") -> Catalog:
     """Build a catalog that lists an edge of the account."""
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         query = meta.build_fields_query(fields, limit, cursor) if fields else {}
         return Request("GET", f"{meta.API_URL}/{{account}}/{edge}", {"account": account.native_id}, query)
 
     return Catalog(resource, request, meta.parse_rows, key, name, meta.parse_next_cursor)
 
 
-def _search_request_builder(kind: str, **more: str) -> Callable[[Account, str, str | None, int], Request]:
+def _search_request_builder(kind: str, **parameters: str) -> Callable[[Account, str, str | None, int], Request]:
     """Build the request of a catalog that searches targeting options."""
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        search_query = {"type": kind, "q": sought, **more, "after": cursor or ""}
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        search_query = {"type": kind, "q": suffix, **parameters, "after": cursor or ""}
         return Request(
             "GET", f"{meta.API_URL}/search", query={name: value for name, value in search_query.items() if value}
         )

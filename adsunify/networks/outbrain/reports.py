@@ -113,8 +113,8 @@ def _fetch_owners(account: Account, query: ReportQuery, position: _Position) -> 
         return list(position.owners)
     ids: Sequence[str] = sorted((yield from fetch_campaign_ids(account, archived=True)))
     if query.entity_ids:
-        sought = yield from _fetch_campaigns_of(query.entity_ids)
-        return [campaign for campaign in ids if campaign in sought]
+        owner_ids = yield from _fetch_campaigns_of(query.entity_ids)
+        return [campaign for campaign in ids if campaign in owner_ids]
     current = position.owners[0] if position.owners else ""
     return [*position.owners[:1], *(campaign for campaign in ids if campaign > current)]
 

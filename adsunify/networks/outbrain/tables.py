@@ -205,15 +205,15 @@ FORMATS = (
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def _build_places_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    query = {"term": sought, "limit": str(limit), "locationsVersion": "V2"}
+def _build_places_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    query = {"term": suffix, "limit": str(limit), "locationsVersion": "V2"}
     return outbrain.build_get_request("locations/search", query)
 
 
-def _build_interests_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    if not sought:
+def _build_interests_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    if not suffix:
         return outbrain.build_get_request("interests/all")
-    return outbrain.build_get_request("interests/search", {"term": sought, "limit": str(limit)})
+    return outbrain.build_get_request("interests/search", {"term": suffix, "limit": str(limit)})
 
 
 def _parse_targetable_interests(response: Response) -> list[Mapping[str, Json]]:
@@ -229,11 +229,11 @@ def _parse_targetable_interests(response: Response) -> list[Mapping[str, Json]]:
 
 
 def _plain_request_builder(path: str) -> Callable[[Account, str, str | None, int], Request]:
-    return lambda account, sought, cursor, limit: outbrain.build_get_request(path)
+    return lambda account, suffix, cursor, limit: outbrain.build_get_request(path)
 
 
 def _account_request_builder(path: str) -> Callable[[Account, str, str | None, int], Request]:
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         return outbrain.build_get_request(f"marketers/{{marketer}}/{path}", marketer=account.native_id)
 
     return request
@@ -245,9 +245,9 @@ def _parse_words(response: Response) -> list[Mapping[str, Json]]:
     return [{"value": value} for value in values]
 
 
-def _build_links_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_links_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     offset = int(cursor) if cursor is not None and cursor.isascii() and cursor.isdigit() else 0
-    return outbrain.build_owner_list_request(AD, sought, min(limit, outbrain.LINKS_PAGE_SIZE), offset, {})
+    return outbrain.build_owner_list_request(AD, suffix, min(limit, outbrain.LINKS_PAGE_SIZE), offset, {})
 
 
 CATALOGS = (

@@ -329,7 +329,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """Read one page of a catalog. In ``interests``, a search text of digits is an ID; other texts are names."""
     page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
-    sought = query.search or ""
-    if resource != INTERESTS_CATALOG or pinterest.match_digits(sought):
+    search_text = query.search or ""
+    if resource != INTERESTS_CATALOG or pinterest.match_digits(search_text):
         return page
-    return evolve(page, rows=tuple(row for row in page.rows if sought.casefold() in row.name.casefold()))
+    return evolve(page, rows=tuple(row for row in page.rows if search_text.casefold() in row.name.casefold()))

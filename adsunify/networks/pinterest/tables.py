@@ -251,23 +251,23 @@ FORMATS = (
 CatalogRequestBuilder = Callable[[Account, str, str | None, int], Request]
 
 
-def _require_digits(sought: str) -> str:
-    if not pinterest.match_digits(sought):
+def _require_digits(text: str) -> str:
+    if not pinterest.match_digits(text):
         raise ProviderNotFound("Pinterest's ids are digits: it has nothing of this name.")
-    return sought
+    return text
 
 
 def _pins_request_builder(url: str) -> CatalogRequestBuilder:
     """Build the request of a page of pins. The suffix of the resource replaces ``{board}`` in the path."""
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        path = {"board": _require_digits(sought)} if sought else {}
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        path = {"board": _require_digits(suffix)} if suffix else {}
         return pinterest.build_organic_get_request(account, url, path, *pinterest.build_page_pairs(limit, cursor))
 
     return request
 
 
-def _build_boards_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_boards_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     query = (("privacy", "ALL"), *pinterest.build_page_pairs(pinterest.PAGE_SIZE, cursor))
     return pinterest.build_organic_get_request(account, "/boards", {}, *query)
 
@@ -275,32 +275,32 @@ def _build_boards_request(account: Account, sought: str, cursor: str | None, lim
 def _account_request_builder(path: str, *more: tuple[str, str]) -> CatalogRequestBuilder:
     """Build the request of a page of a list of the ad account."""
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         return pinterest.build_account_pairs_request(account, path, *more, *pinterest.build_page_pairs(limit, cursor))
 
     return request
 
 
-def _build_keywords_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_keywords_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return pinterest.build_account_pairs_request(
-        account, KEYWORD.path, ("ad_group_id", _require_digits(sought)), *pinterest.build_page_pairs(limit, cursor)
+        account, KEYWORD.path, ("ad_group_id", _require_digits(suffix)), *pinterest.build_page_pairs(limit, cursor)
     )
 
 
-def _build_tags_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_tags_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return pinterest.build_account_pairs_request(account, "conversion_tags")
 
 
-def _build_countries_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_countries_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return pinterest.build_countries_request()
 
 
 def _options_catalog(kind: str) -> Catalog:
     """Build a catalog of the targeting options of one kind; it has no pages."""
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        if pinterest.match_digits(sought):
-            return pinterest.build_pairs_request("/resources/targeting/interests/{interest}", {"interest": sought})
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        if pinterest.match_digits(suffix):
+            return pinterest.build_pairs_request("/resources/targeting/interests/{interest}", {"interest": suffix})
         return pinterest.build_pairs_request("/resources/targeting/{kind}", {"kind": kind})
 
     resource, suffix = TARGETING_CATALOGS[kind]

@@ -167,8 +167,8 @@ _catalog = partial(Catalog, items=reddit.parse_rows, id="/id", name="/name", nex
 def _list_catalog(resource: str, path: str, query: Mapping[str, str] | None = None, **cells: Json) -> Catalog:
     """Build a catalog of one list. The suffix of the resource replaces ``{suffix}`` in the path."""
 
-    def build_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        slots = {"account": account.native_id, "suffix": sought.replace(" ", "_")}  # a suffix has spaces for _
+    def build_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        slots = {"account": account.native_id, "suffix": suffix.replace(" ", "_")}  # a suffix has spaces for _
         named = {name: value for name, value in slots.items() if f"{{{name}}}" in path}
         return reddit.with_cursor(reddit.build_get_request(path, query, **named), cursor)
 
@@ -179,18 +179,18 @@ def _parse_single_job(response: Response) -> Sequence[Mapping[str, Json]]:
     return [require_object(response.body, "/data", "job")]
 
 
-def _build_geolocations_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_geolocations_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     """Build a search by country, by the text of a city or of a postal code (with a digit), or by both."""
-    has_country = _match_country(sought[:2]) and sought[2:3] in ("", " ")
-    country, _, rest = sought.partition(" ") if has_country else ("", "", sought)
+    has_country = _match_country(suffix[:2]) and suffix[2:3] in ("", " ")
+    country, _, rest = suffix.partition(" ") if has_country else ("", "", suffix)
     query = {"country": country} if country else {}
     if rest:
         query["postal_code" if any(character.isdigit() for character in rest) else "cities_search"] = rest
     return reddit.with_cursor(reddit.build_get_request("targeting/geolocations", query), cursor)
 
 
-def _build_communities_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return reddit.with_cursor(reddit.build_get_request("targeting/communities/search", {"query": sought}), cursor)
+def _build_communities_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return reddit.with_cursor(reddit.build_get_request("targeting/communities/search", {"query": suffix}), cursor)
 
 
 CATALOGS = (

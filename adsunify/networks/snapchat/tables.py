@@ -178,14 +178,14 @@ def _wrapped_rows_parser(plural: str, name: str) -> RowsParser:
 def _collection_catalog(resource: str, plural: str, name: str) -> Catalog:
     """Build a catalog of objects that belong to the account."""
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         url, path = f"{snap.API_URL}/adaccounts/{{account}}/{plural}", {"account": account.native_id}
         return Request("GET", url, path, snap.build_page_query(limit, cursor))
 
     return Catalog(resource, request, _wrapped_rows_parser(plural, name), "/id", "/name", snap.parse_next_cursor)
 
 
-def _build_sources_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_sources_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     organization = account.extras.get("organizationId")
     if not organization:
         message = "Snapchat lists funding sources by organization; the account extra organizationId is not known."
@@ -194,11 +194,11 @@ def _build_sources_request(account: Account, sought: str, cursor: str | None, li
     return Request("GET", url, path, snap.build_page_query(limit, cursor))
 
 
-def parse_suffix_country(sought: str) -> str:
+def parse_suffix_country(suffix: str) -> str:
     """Return the country in the suffix of a catalog, in lower case. Raises InvalidInput for other text."""
-    if not (len(sought) == 2 and sought.isascii() and sought.isalpha()):
+    if not (len(suffix) == 2 and suffix.isascii() and suffix.isalpha()):
         raise invalid_input("resource", "catalog_suffix", "After the colon comes a country of two letters, such as US.")
-    return sought.lower()
+    return suffix.lower()
 
 
 def _dimension_parser(word: str) -> RowsParser:
@@ -236,8 +236,8 @@ def _searched_catalog(resource: str, path: str, word: str) -> Catalog:
     """
     takes = "{country}" in path
 
-    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        place = parse_suffix_country(sought) if takes else ""
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        place = parse_suffix_country(suffix) if takes else ""
         address, _, query = path.replace("{country}", place).partition("?")
         page_query = snap.build_page_query(limit, cursor) if path.startswith("geo/") else dict(parse_qsl(query))
         return Request("GET", f"{snap.API_URL}/targeting/{address}", query=page_query)

@@ -53,8 +53,8 @@ def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, ver
     return oauth.build_consent_url(tiktok.CONSENT_URL, app_id=app.client_id, state=state, redirect_uri=redirect_uri)
 
 
-def _build_app_secret_request(address: str, app: OAuthClient, **more: str) -> Request:
-    body = {"app_id": app.client_id, "secret": app.client_secret, **more}
+def _build_app_secret_request(address: str, app: OAuthClient, **members: str) -> Request:
+    body = {"app_id": app.client_id, "secret": app.client_secret, **members}
     return Request("POST", address, body=body, encoding="json", kind="read_once", is_signed=False)
 
 
@@ -156,8 +156,10 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         filtering[name] = query.status
     page, _, size = (query.cursor or "1").partition(":")
     size = size or str(min(query.limit, tiktok.PAGE_SIZE))
-    more: dict[str, Json] = {"filtering": filtering} if filtering else {}
-    request = tiktok.build_account_get_request(account, f"/{level.path}/get/", **more, page=page, page_size=size)
+    filter_parameters: dict[str, Json] = {"filtering": filtering} if filtering else {}
+    request = tiktok.build_account_get_request(
+        account, f"/{level.path}/get/", **filter_parameters, page=page, page_size=size
+    )
     response = yield from fetch_response(NETWORK, request)
     entities = tuple(
         _parse_entity(level, row)
@@ -348,9 +350,9 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
     if name != "locations":
         return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
     whole = yield from catalogs.fetch_catalog_page(NETWORK, account, name, evolve(query, search=None))
-    sought = (query.search or "").casefold()
+    search_text = (query.search or "").casefold()
     rows = (row for row in whole.rows if not country or get_text(row.native, "/region_code") == country)
-    return evolve(whole, rows=tuple(row for row in rows if sought in row.name.casefold()))
+    return evolve(whole, rows=tuple(row for row in rows if search_text in row.name.casefold()))
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:

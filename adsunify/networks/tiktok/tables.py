@@ -54,17 +54,17 @@ def _is_deleted(entity: NativeEntity) -> bool:
     return (get_text(entity, "/secondary_status") or "").endswith("_STATUS_DELETE")
 
 
-def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
+def _level(kind: str, resource: str, title: str, **attributes: Json) -> Level:
     """Build a level. An entity of any level is created enabled unless the create says otherwise."""
-    more |= {
+    attributes |= {
         "unified_statuses": UNIFIED_STATUSES,
         "writable_statuses": {"active": tiktok.ENABLE, "paused": tiktok.DISABLE},
         "initial_status": tiktok.DISABLE,
         "status_filters": tiktok.STATUS_FILTERS,
         "payload": PayloadRules(neutral=tiktok.NEUTRAL_MEMBERS, bidding={"bid_type": (tiktok.CUSTOM_BID,)}),
     }
-    more |= {"created": "/create_time", "hidden_statuses": tiktok.HIDDEN_STATUSES, "is_deleted": _is_deleted}
-    return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
+    attributes |= {"created": "/create_time", "hidden_statuses": tiktok.HIDDEN_STATUSES, "is_deleted": _is_deleted}
+    return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **attributes)
 
 
 CAMPAIGN = _level(

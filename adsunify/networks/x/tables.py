@@ -228,13 +228,16 @@ def _resource_catalog(resource: str, id_: str, name: str, note: str = "") -> Cat
 
 
 def _targeting_catalog(
-    resource: str, sought: str, *, paged: bool = True, required: bool = False, most: int = 1000, note: str = ""
+    resource: str, parameter: str, *, paged: bool = True, required: bool = False, most: int = 1000, note: str = ""
 ) -> Catalog:
-    """Build a catalog of targeting options. ``sought``: the parameter for the suffix. ``most``: the largest page."""
+    """Build a catalog of targeting options.
+
+    ``parameter``: the name of the parameter for the suffix. ``most``: the largest page.
+    """
 
     def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-        value = suffix if sought in ("q", "locale") else suffix.replace(" ", "_").upper()
-        query = {sought: value} if suffix else {}
+        value = suffix if parameter in ("q", "locale") else suffix.replace(" ", "_").upper()
+        query = {parameter: value} if suffix else {}
         return build_request(
             "GET",
             f"/targeting_criteria/{resource}",

@@ -16,7 +16,7 @@ from adsunify.store.change_sets import Claim
 from .execution import execute_members
 from .preparation import prepare_members
 
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 """The wait between two searches for change sets whose lease has expired."""
 _LOGGER = logging.getLogger("adsunify.worker")
 
@@ -66,7 +66,7 @@ class LaunchJob:
     async def run(self) -> None:
         """Take over until the task is cancelled. If the database does not answer, try again later."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)  # first: a program that ends at once takes over nothing
+            await asyncio.sleep(POLL_SECONDS)  # first: a program that ends at once takes over nothing
             try:
                 await self.take_over()
             except StoreError as problem:

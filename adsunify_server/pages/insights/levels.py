@@ -108,12 +108,12 @@ async def _read_earlier(
 
 def _select_entities(entities: Sequence[Entity], query: Mapping[str, str]) -> list[Entity]:
     """Return the entities that the address asks for."""
-    sought, parent = query.get("search", "").casefold(), query.get("parent", "")
+    search_text, parent = query.get("search", "").casefold(), query.get("parent", "")
     return [
         entity
         for entity in entities
         if (not parent or entity["parentId"] == parent)
-        and (not sought or sought in f"{entity['entityName'] or ''} {entity['entityId']}".casefold())
+        and (not search_text or search_text in f"{entity['entityName'] or ''} {entity['entityId']}".casefold())
     ]
 
 

@@ -64,7 +64,7 @@ IMPORTS: Mapping[str, str] = {
     "check_progress": "adsunify.client.resource",
     "get_pause": "adsunify.client.resource",
     "WORKING_STATUSES": "adsunify.client.resource",
-    "Looks": "adsunify.client.resource",
+    "PollBackoff": "adsunify.client.resource",
     "AdsunifyError": "adsunify.errors",
     "BatchRun": "adsunify.client.batches",
 } | dict.fromkeys(answers.__all__, "adsunify.answers")
@@ -179,14 +179,14 @@ WAIT = '''
             NotFound: {error}
         """
         check_progress(progress)
-        looks = Looks()
+        backoff = PollBackoff()
         while True:
             current = {wait}self.get({name})
             if current.status not in WORKING_STATUSES:
                 return current
             if progress is not None:
                 progress(current)
-            {wait}looks.{look}()
+            {wait}backoff.{look}()
 '''
 WAITING_RESOURCES = {"launches": ("launch", "Launch"), "change_sets": ("change_set", "ChangeSet")}
 """Resource with the method ``wait`` -> its parameter and its model."""

@@ -153,8 +153,8 @@ def _paginate(
             raise InvalidRequest("token", "/nextToken", "is not one of this list with these filters")
         start = int(offset)
     end = start + query.get("maxResults", MAX_ITEMS)
-    more = {"nextToken": f"{end}.{sealed}"} if end < len(entities) else {}
-    return entities[start:end], {**more, "totalResults": len(entities)}
+    next_page = {"nextToken": f"{end}.{sealed}"} if end < len(entities) else {}
+    return entities[start:end], {**next_page, "totalResults": len(entities)}
 
 
 def _build_extended_data(world: World, entity: StoredEntity, day: date) -> Data:

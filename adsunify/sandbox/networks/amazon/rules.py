@@ -214,8 +214,8 @@ def _check_characters(where: str, value: str, most: int) -> None:
 
 
 def _malformed_value_error(reason: str, where: str, message: str, value: str, fragment: str | None = None) -> ItemError:
-    more = {} if fragment is None else {"fragment": fragment}
-    return ItemError("malformedValueError", reason, where, message, value, more)
+    members = {} if fragment is None else {"fragment": fragment}
+    return ItemError("malformedValueError", reason, where, message, value, members)
 
 
 def _range_error(where: str, value: Decimal | int, lower: Decimal, upper: Decimal) -> ItemError:

@@ -148,8 +148,8 @@ def _require_writable_entity(
     type_of = {"entityType": resource.entity_type}
     entity = item.world.find(resource.kind, entity_id, item.account.id)
     if entity is None:
-        more = {**type_of, "entityId": entity_id}
-        raise ItemError("entityNotFoundError", "ENTITY_NOT_FOUND", where, "no such entity", entity_id, more)
+        error_members = {**type_of, "entityId": entity_id}
+        raise ItemError("entityNotFoundError", "ENTITY_NOT_FOUND", where, "no such entity", entity_id, error_members)
     if entity.data["state"] == ARCHIVED:
         reason, message = "ARCHIVED_ENTITY_CANNOT_BE_MODIFIED", "the entity is archived"
         raise ItemError("entityStateError", reason, where, message, entity_id, type_of)

@@ -138,15 +138,15 @@ def search_places(request: Request) -> Response:
             "entity": choice("Country", "AdminArea", "Locality"),
         },
     )
-    sought = query.get("query", "*")
-    if sought != "*" and len(sought) < 2:
+    search_text = query.get("query", "*")
+    if search_text != "*" and len(search_text) < 2:
         raise InvalidRequest("value", "query", "must have two or more characters, or be *")
     places = [
         row
         for row in _list_places()
         if row["countryOrRegion"] == query.get("countrycode", row["countryOrRegion"])
         and row["entity"] == query.get("entity", row["entity"])
-        and (sought == "*" or sought.lower() in row["displayName"].lower())
+        and (search_text == "*" or search_text.lower() in row["displayName"].lower())
         and (query.get("eligible") != "true" or row["eligibility"] == "ELIGIBLE")
     ]
     rows, pagination = paginate(places, *_PAGING.get_bounds(query, DEFAULT_PAGE_SIZE))

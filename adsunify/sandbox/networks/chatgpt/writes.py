@@ -69,8 +69,8 @@ def _create_entity(
     request: Request, kind: str, account: Account, members: dict[str, Any], *, key: bool
 ) -> StoredEntity:
     world = request.world
-    there = [entity for entity in world.list_entities(kind, account.id) if entity.data["status"] != "archived"]
-    if len(there) >= tables.MAX_OBJECTS_PER_KIND:
+    existing = [entity for entity in world.list_entities(kind, account.id) if entity.data["status"] != "archived"]
+    if len(existing) >= tables.MAX_OBJECTS_PER_KIND:
         raise rule_error("", f"The account has {tables.MAX_OBJECTS_PER_KIND} of these already.")
     data = {**_CREATION_DEFAULTS[kind], **members}
     parent = None

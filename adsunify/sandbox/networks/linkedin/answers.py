@@ -68,10 +68,10 @@ def build_response(status: int = 200, body: Any = None, headers: Mapping[str, st
     return Response(status, body, {**traced, **(headers or {})})
 
 
-def build_list_response(rows: list[dict[str, Any]], next_token: str | None = None, **more: Any) -> Response:
+def build_list_response(rows: list[dict[str, Any]], next_token: str | None = None, **members: Any) -> Response:
     """A list; `metadata.nextPageToken` where there is another page."""
     return build_response(
-        200, {"elements": rows, **({"metadata": {"nextPageToken": next_token}} if next_token else {}), **more}
+        200, {"elements": rows, **({"metadata": {"nextPageToken": next_token}} if next_token else {}), **members}
     )
 
 

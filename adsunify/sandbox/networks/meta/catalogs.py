@@ -99,14 +99,16 @@ def list_edge(request: Request) -> Response:
     account = require_account_by_id(request, request.path_parameters["node"])
     node, rows = ROWS_BY_EDGE[request.path_parameters["edge"]]
     query = parse_query(request, PAGING_CHECKS)
-    more = {
+    rows_by_node = {
         "image": [dict(image.data) for image in request.world.list_entities("adimage", account.id)],
         "minimum_budget": _build_minimum_budgets(account),
         # the documentation says "strings" only: one object that lists them (chosen)
         "dsa_recommendation": [{"recommendations": [account.name, account.extra["native"]["business"]["name"]]}],
     }
     return build_page_response(
-        request, render_rows(node, [*rows, *more.get(node, [])], query or {"fields": _get_default_fields(node)}), query
+        request,
+        render_rows(node, [*rows, *rows_by_node.get(node, [])], query or {"fields": _get_default_fields(node)}),
+        query,
     )
 
 

@@ -105,9 +105,11 @@ def list_geolocations(request: Request) -> Response:
         {"id": place_id, "name": name, "country": country, kind: word}
         for place_id, name, country, kind, word in _PLACES
     ]
-    sought = {kind: query[parameter].lower() for kind, parameter in _SEARCH_PARAMETERS.items() if parameter in query}
-    if sought:
-        rows = [row for row in rows if any(word in row.get(kind, "").lower() for kind, word in sought.items())]
+    words_by_kind = {
+        kind: query[parameter].lower() for kind, parameter in _SEARCH_PARAMETERS.items() if parameter in query
+    }
+    if words_by_kind:
+        rows = [row for row in rows if any(word in row.get(kind, "").lower() for kind, word in words_by_kind.items())]
     else:
         rows = [row for row in rows if not {*row} & {*_SEARCH_PARAMETERS}]
     return build_page_response(request, [row for row in rows if query.get("country") in (None, row["country"])], query)

@@ -60,9 +60,9 @@ def _build_error(request: Request, status: int, code: str, message: str) -> Resp
     return Response(status, body, {"WWW-Authenticate": 'Bearer error="invalid_token"'} if status == 401 else {})
 
 
-def build_response(request: Request, more: Mapping[str, Any], status: str = "success") -> Response:
+def build_response(request: Request, members: Mapping[str, Any], status: str = "success") -> Response:
     """The envelope around an answer. Reads have `success` and writes `SUCCESS`, as in the documentation."""
-    return Response(200, {"request_status": status, "request_id": request.stable_id.hex, **more})
+    return Response(200, {"request_status": status, "request_id": request.stable_id.hex, **members})
 
 
 def authorize_request(request: Request) -> None:

@@ -43,13 +43,13 @@ def list_languages(request: Request) -> Response:
 
 def list_interests(request: Request) -> Response:
     """GET /tool/interest_category/."""
-    more = {
+    query_checks = {
         "version": choice("1", "2"),
         "language": text(),
         "placements": json_text(array(one_of(PLACEMENTS))),
         "special_industries": json_text(INDUSTRIES_CHECK),
     }
-    require_account_by_id(request, request.parse_query(_ADVERTISER_CHECKS, more)["advertiser_id"])
+    require_account_by_id(request, request.parse_query(_ADVERTISER_CHECKS, query_checks)["advertiser_id"])
     rows = [
         {
             "interest_category_id": category,
@@ -76,7 +76,7 @@ def list_audiences(request: Request) -> Response:
 
 def list_pixels(request: Request) -> Response:
     """GET /pixel/list/: 20 in a page at most."""
-    more = {
+    query_checks = {
         **paging_checks(20),
         "pixel_id": text(),
         "code": text(),
@@ -84,7 +84,7 @@ def list_pixels(request: Request) -> Response:
         "order_by": one_of("LATEST_CREATE EARLIEST_CREATE"),
         "filtering": json_text(record(optional={"available_for_catalog_only": boolean})),
     }
-    query = request.parse_query(_ADVERTISER_CHECKS, more)
+    query = request.parse_query(_ADVERTISER_CHECKS, query_checks)
     require_account_by_id(request, query["advertiser_id"])
     rows = [
         row

@@ -41,8 +41,8 @@ def _make_plain_identity(identity: str, kind: str, name: str) -> dict[str, Any]:
 
 
 def _make_authorized_identity(identity: str, name: str) -> dict[str, Any]:
-    more = {"identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": BUSINESS_CENTER}
-    return {**_make_tiktok_identity(identity, name), **more}
+    authorization = {"identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": BUSINESS_CENTER}
+    return {**_make_tiktok_identity(identity, name), **authorization}
 
 
 # Every account has these. An ad may also use any other identity: it was made elsewhere.

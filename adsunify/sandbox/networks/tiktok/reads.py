@@ -128,8 +128,10 @@ def render_entity(request: Request, entity: StoredEntity, smart: bool) -> dict[s
     if entity.kind == "campaign":
         common["objective"] = "LANDING_PAGE"
     every = (*_COMPUTED_FIELDS[entity.kind], *STORED_MEMBERS[entity.kind])
-    more = {"is_smart_performance_campaign": automation == "SMART_PLUS", "is_new_structure": True, "is_aco": False}
-    return dict.fromkeys(every) | {name: value for name, value in (more | members | common).items() if name in every}
+    defaults = {"is_smart_performance_campaign": automation == "SMART_PLUS", "is_new_structure": True, "is_aco": False}
+    return dict.fromkeys(every) | {
+        name: value for name, value in (defaults | members | common).items() if name in every
+    }
 
 
 _SMART_FIELDS = split_words("""

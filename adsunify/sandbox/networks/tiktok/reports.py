@@ -53,18 +53,18 @@ _check_date = date_check("must be YYYY-MM-DD")
 def _parameter_checks(lists: bool) -> tuple[dict[str, Check], dict[str, Check]]:
     """Parameters of a report: in a query the lists are JSON text, in a body they are lists."""
 
-    def of(inner: Check) -> Check:
+    def check_list(inner: Check) -> Check:
         return inner if lists else json_text(inner)
 
     filter_checks = {"field_name": text(), "filter_type": choice("IN"), "filter_value": text()}
-    required = {"report_type": choice("BASIC"), "dimensions": of(array(text(), 1, 4))}
+    required = {"report_type": choice("BASIC"), "dimensions": check_list(array(text(), 1, 4))}
     optional = {
         "advertiser_id": shapes.ADVERTISER_CHECK,
-        "advertiser_ids": of(array(shapes.ADVERTISER_CHECK, 1, 5)),
+        "advertiser_ids": check_list(array(shapes.ADVERTISER_CHECK, 1, 5)),
         "service_type": choice("AUCTION"),
         "data_level": one_of(" ".join(KIND_BY_LEVEL)),
-        "metrics": of(array(one_of(_METRIC_NAMES), 1)),
-        "filtering": of(array(record(filter_checks), 1)),
+        "metrics": check_list(array(one_of(_METRIC_NAMES), 1)),
+        "filtering": check_list(array(record(filter_checks), 1)),
         "start_date": _check_date,
         "end_date": _check_date,
         "order_field": one_of(" ".join(figures.METRICS)),
@@ -105,10 +105,10 @@ def create_task(request: Request) -> Response:
 def check_task(request: Request) -> Response:
     """GET /report/task/check/: each call finds the next state."""
     task = _require_task(request, request.parse_query(_TASK_ID_CHECKS))
-    looks = task.data["looks"]
-    state = "CANCELED" if looks < 0 else _TASK_STATES[min(looks, len(_TASK_STATES) - 1)]
-    if looks >= 0:
-        request.world.replace(task, {**task.data, "looks": looks + 1}, logged=False)
+    polls = task.data["looks"]
+    state = "CANCELED" if polls < 0 else _TASK_STATES[min(polls, len(_TASK_STATES) - 1)]
+    if polls >= 0:
+        request.world.replace(task, {**task.data, "looks": polls + 1}, logged=False)
     return build_response({"status": state, "message": ""})
 
 

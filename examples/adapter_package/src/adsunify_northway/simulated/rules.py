@@ -17,7 +17,7 @@ def check_campaign(data: Mapping[str, Any]) -> None:
         raise rule_error("/daily_budget_minor", "exactly one budget is required")
     if "total_budget_minor" in data and "ends_at" not in data:
         raise rule_error("/ends_at", "is required with a total budget")
-    if "ends_at" in data and _at(data["ends_at"]) <= _at(data["starts_at"]):
+    if "ends_at" in data and _parse_instant(data["ends_at"]) <= _parse_instant(data["starts_at"]):
         raise rule_error("/ends_at", "must be after starts_at")
 
 
@@ -34,11 +34,11 @@ def check_start(data: Mapping[str, Any], old: Mapping[str, Any], now: datetime) 
     """Check that a new start is not in the past, and that one that has passed does not change."""
     if "starts_at" not in data or data["starts_at"] == old.get("starts_at"):
         return
-    if "starts_at" in old and _at(old["starts_at"]) <= now:
+    if "starts_at" in old and _parse_instant(old["starts_at"]) <= now:
         raise rule_error("/starts_at", "has passed and cannot be changed")
-    if _at(data["starts_at"]) < now.replace(microsecond=0):
+    if _parse_instant(data["starts_at"]) < now.replace(microsecond=0):
         raise rule_error("/starts_at", "must not be in the past")
 
 
-def _at(instant: str) -> datetime:
+def _parse_instant(instant: str) -> datetime:
     return INSTANT.check_datetime(instant, "")
