@@ -1,6 +1,6 @@
 """The database: SQLAlchemy Core over SQLite or PostgreSQL.
 
-The functions that read and write are synchronous and take a connection. There is one module per subject. A
+The functions that read and write are synchronous and take a connection. Each subject has its own module. A
 :class:`Store` runs the functions::
 
     store = await open_store("sqlite:///ads.db")

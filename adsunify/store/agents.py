@@ -134,7 +134,7 @@ def register_client(
 
 
 def save_document_client(connection: Connection, client: ClientRecord) -> None:
-    """Store a client whose id is the address of its document, or what its document says now."""
+    """Store a client whose id is the address of its document, or update it from the present document."""
     _SAVE_CLIENT.fetch_one(connection, asdict(client, recurse=False))
 
 

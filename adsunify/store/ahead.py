@@ -29,9 +29,9 @@ MAX_AHEAD = {
     schema.connections.c.refreshing_until: REFRESH_MILLISECONDS,
     schema.deliveries.c.next_attempt_at: 24 * 60 * 60 * 1000,
 }
-"""Columns of due times -> how far ahead of the clock each may be, in milliseconds."""
+"""Columns with times in the future, such as leases -> how far ahead of the clock each may be, in milliseconds."""
 EXPIRY_COLUMN = "expires_at"
-"""The distance between this column and ``created_at`` is right, so both are moved together."""
+"""Its distance from ``created_at`` stays the same: a repair moves both."""
 
 
 @frozen

@@ -1,8 +1,8 @@
-"""Alerts, what was evaluated of them, and the breaches that were reported.
+"""Alerts, their last evaluations, and the reported breaches.
 
-An evaluation is saved in one transaction with its events, so a breach is reported once although a process may be killed
-at any time. The transaction locks the alert: two workers save their evaluations one after another, and the second finds
-what the first has reported.
+An evaluation is saved in one transaction with its events, so a breach is reported once even if a process is killed. The
+transaction locks the alert: two workers save their evaluations one after another, and the second one finds the breaches
+that the first one reported.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .schema import alert_breaches, alert_evaluations, alerts
 from .statement import Statement
 
 MAX_TOLD = 100
-"""How many events one evaluation records. It is repeated at once for the breaches that are left."""
+"""How many events one evaluation records. For more breaches it is repeated at once."""
 
 
 @frozen
@@ -35,10 +35,10 @@ class EvaluationRecord:
     """The last evaluation of an alert for an account. Times are in milliseconds since 1970.
 
     Attributes:
-        version: that of the alert.
+        version: the version of the alert.
         read_at: when the figures were synced.
-        retry_at: when to evaluate again although no newer figures are there; None: not before.
-        gaps: what was not evaluated, as ``Gap.to_json`` writes it.
+        retry_at: when to evaluate again without newer figures; None: only when newer figures are synced.
+        gaps: the data that was not evaluated, as ``Gap.to_json`` writes it.
     """
 
     alert_id: str
@@ -125,7 +125,7 @@ def create_alert(connection: Connection, actor: Actor, alert: Alert, clock: Cloc
 
 
 def lock_alert(connection: Connection, workspace_id: str, alert_id: str) -> Alert:
-    """Return an alert, which no other transaction changes before this one ends. Raises NotFound."""
+    """Lock an alert until this transaction ends, and return it. Raises NotFound."""
     return _require_alert(_LOCK.fetch_one_or_none(connection, {"the_id": alert_id, "of_workspace": workspace_id}))
 
 
@@ -140,7 +140,10 @@ def list_active_alerts(connection: Connection) -> list[Alert]:
 
 
 def update_alert(connection: Connection, actor: Actor, before: Alert, after: Alert, clock: Clock) -> Alert:
-    """Replace an alert that :func:`lock_alert` returned. If its condition changes, it begins anew."""
+    """Replace an alert that :func:`lock_alert` returned.
+
+    If its condition changes, its evaluations and breaches are deleted.
+    """
     is_same = before.has_same_condition(after)
     changed = evolve(after, version=before.version + 1, begun_at=before.begun_at if is_same else clock.now())
     if not is_same:
@@ -212,16 +215,16 @@ def save_evaluation(
 ) -> int | None:
     """Save an evaluation, and record an event for each breach that was not reported.
 
-    A breach is reported once. If a later evaluation takes it back, and another one finds it again on a later day, it is
-    reported again.
+    A breach is reported once. It is reported again if one later evaluation does not find it, and another one finds it
+    on a later day.
 
     Args:
         connection: the connection.
         alert: the alert that was evaluated.
         account: the account that was evaluated.
-        evaluation: what was found.
+        evaluation: the result of the evaluation.
         today: the day of the figures in the account's time zone.
-        record: the evaluation as it is saved.
+        record: the row of the evaluation.
         as_of: when the figures were synced, for the events.
 
     Returns:
@@ -258,7 +261,7 @@ def _end_breaches(
     pair: Mapping[str, str],
     today: str,
 ) -> None:
-    """Forget the reported breaches that the evaluation takes back, or does not look at any more.
+    """Delete the reported breaches that the evaluation does not find, or does not check any more.
 
     A breach that was reported today stays, so that it is not reported twice on a day.
     """

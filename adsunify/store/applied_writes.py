@@ -1,4 +1,4 @@
-"""The receipts of an account's changes, from which it follows what adsunify wrote last of an entity."""
+"""The receipts of an account's changes. They show the values that adsunify wrote last to an entity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .schema import decompress_text, operations, steps
 from .statement import Statement
 
 MAX_WRITES = 5000
-"""How many receipts are read, the newest first. Of older writes it is not known that adsunify made them."""
+"""How many receipts are read, the newest first. Older writes count as not made by adsunify."""
 _LIST_WRITES = Statement(
     select(
         operations.c.id,
@@ -41,7 +41,7 @@ _LIST_WRITES = Statement(
 class AppliedWrite:
     """One step that a network applied: its operation, the plan, and the receipt without the response.
 
-    ``is_outline``: the plan was removed after its retention, and this is its outline.
+    ``is_outline``: whether ``plan`` is only the outline of a plan that was removed after its retention.
     """
 
     operation_id: str

@@ -22,7 +22,7 @@ from .statement import Statement
 class AppliedMember:
     """A member of a change set of a file that has an operation.
 
-    ``task`` is what it does, as JSON. ``is_begun``: a write of its operation is applied, or may be.
+    ``task``: the task of the member, as JSON. ``is_begun``: whether a write of its operation is or may be applied.
     """
 
     account_id: str
@@ -40,11 +40,11 @@ class AppliedMember:
 
 @frozen
 class PreparedCell:
-    """A cell that a launch or a file has prepared, or prepares now.
+    """A cell that a launch or a file has prepared or is preparing.
 
     Attributes:
         launch: the name of its launch.
-        launch_id: its launch; None if a file has prepared it.
+        launch_id: the id of its launch; None if a file has prepared it.
         brief: its merged brief; None if it is not known.
         operation_id: its operation; None if the launch prepares it for the first time.
         is_preparing: whether the launch prepares it now.
@@ -118,11 +118,11 @@ def find_latest_apply(connection: Connection, workspace_id: str) -> str | None:
 def lock_apply(connection: Connection, workspace_id: str, seen_id: str | None, clock: Clock) -> None:
     """Lock the changes of files in a workspace until the transaction ends.
 
-    Two change sets could create the same cell. So a workspace has one open change set of a file at a time, and a new
-    one is made of what was read after the latest one was prepared.
+    Two change sets could create the same cell. So a workspace has at most one open change set of a file, and a new one
+    must be made from reads after the latest one was prepared.
 
     Raises:
-        Conflict: ``run_open``; a change set of a file is open, or was prepared after ``seen_id`` was read.
+        Conflict: ``run_open``; a change set of a file is open, or one was prepared after the caller read ``seen_id``.
     """
     _LOCK.fetch_one(connection, {"of_workspace": workspace_id})
     require_no_open_apply(connection, workspace_id, clock)

@@ -26,7 +26,7 @@ class StepAttempt:
     Attributes:
         items: the positions in the planned array that the attempt sends; None if the step has no items.
         receipt: the receipt, without ``response`` in lists; None while the intent is open.
-        late: the receipt arrived after the claim was lost.
+        late: whether the receipt arrived after the claim was lost.
         executed_by: who executed the attempt; None for attempts from before migration 0007.
     """
 
@@ -70,7 +70,7 @@ _IS_HELD = exists().where(
 
 
 def _select_of_operation(name: str) -> ScalarSelect[Any]:
-    """Return a column of the operation to which a step belongs."""
+    """Return a column of the operation of a step."""
     return select(operations.c[name]).where(operations.c.id == steps.c.operation_id).scalar_subquery()
 
 
@@ -117,10 +117,10 @@ _OF_OPERATIONS = (
 def save_intent(
     connection: Connection, operation_id: str, fence: int, intent: Intent, at: int, executed_by: Mapping[str, Json]
 ) -> bool:
-    """Store an intent. Returns False if another claim stored it or it has a receipt; it must not be sent then.
+    """Store an intent.
 
-    The same claim may store an intent again while it has no receipt, because it may not know whether its first commit
-    succeeded.
+    Returns False if another claim stored it or it has a receipt; then the caller must not send the write. The same
+    claim may store an intent without a receipt again, because it may not know whether its first commit succeeded.
     """
     row = {
         "operation_id": operation_id,
@@ -143,7 +143,7 @@ def save_intent(
 
 
 def withdraw_intent(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int, by: Author) -> None:
-    """Close an intent that this claim stored and certainly did not send, because its commit seemed to fail."""
+    """Close an intent that this claim stored. Its write was certainly not sent, because the commit seemed to fail."""
     key = {"of_operation": operation_id, "of_n": intent.step_index, "of_attempt": intent.attempt}
     saved = _FIND.fetch_one_or_none(connection, key)
     if saved is not None and saved.fence == fence and saved.receipt_at is None:
@@ -160,7 +160,7 @@ def withdraw_intent(connection: Connection, operation_id: str, fence: int, inten
 def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int, by: Author) -> None:
     """Store the receipt of an attempt, whatever the state of the operation. A second receipt is ignored.
 
-    The ledger records its digest: that of the receipt with its response.
+    The ledger records the digest of the receipt with its response.
 
     Raises:
         LookupError: the attempt has no intent.

@@ -1,4 +1,4 @@
-"""Cancels prepared operations, and hands back operations whose lease ran out."""
+"""Cancels prepared operations, and hands back operations whose lease has expired."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
 def withdraw_operation(connection: Connection, actor: Actor, record: OperationRecord, clock: Clock) -> OperationRecord:
     """Cancel a prepared operation of any user. Raises as :func:`cancel_operation`."""
     operation_id, now = record.id, clock.now()
-    recover_operations(connection, clock, operation_id)  # gives back; a prepared one keeps only what was written
+    recover_operations(connection, clock, operation_id)  # also empties its windows if it wrote nothing
     by = build_actor_record(actor.user_id, actor.credential, now)
     if not _CANCEL.fetch_all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
         record = get_operation(connection, actor, operation_id, clock)
@@ -111,9 +111,9 @@ def withdraw_operation(connection: Connection, actor: Actor, record: OperationRe
 
 
 def recover_operations(connection: Connection, clock: Clock, operation_id: str | None = None) -> list[str]:
-    """Hand back operations whose lease ran out with no write in flight, and return their ids.
+    """Make operations ``prepared`` again whose lease has expired with no write in flight, and return their ids.
 
-    An operation with a write in flight stays ``running``, because it is not known whether the write was done.
+    An operation with a write in flight stays ``running``, because the outcome of the write is not known.
     """
     now = clock.now()
     if operation_id is None:

@@ -1,8 +1,8 @@
-"""Chains: operations of which each carries on with the one before it.
+"""Chains: operations of which each resumes the one before it.
 
-At most one operation carries on with another one, so a chain has one last operation. Only that one can be claimed or
-cancelled. It can be claimed, and sends its next write, only if nothing new is known about the older operations since it
-was prepared.
+At most one operation resumes another one, so a chain has one last operation. Only the last one can be claimed or
+cancelled. It can be claimed, and sends its next write, only if nothing new became known about the older operations
+since it was prepared.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .statement import Statement
 
 @frozen
 class ChainEnd:
-    """The last operation of a chain, and its chain, as a new operation carries on with them.
+    """The last operation of a chain and the state of the chain, as the operation that resumes it expects them.
 
-    ``receipt_count``: the number of receipts of all operations of the chain. Receipts are only added, so another number
-    means that one has arrived since. ``verdict_digest``: the digest of their valid verdicts.
+    ``receipt_count``: the number of receipts of all operations of the chain. Receipts are only added, so a different
+    number means that a receipt has arrived in the meantime. ``verdict_digest``: the digest of their valid verdicts.
     """
 
     operation_id: str
@@ -36,7 +36,7 @@ class ChainEnd:
 
 _of_chain = operations.alias("of_chain")
 IS_LAST_OF_CHAIN = operations.c.resumed_by.is_(None)
-"""No other operation carries on with the operation."""
+"""No other operation resumes the operation."""
 _CHAIN_RECEIPTS = (
     select(func.count())
     .select_from(_of_chain.join(steps, steps.c.operation_id == _of_chain.c.id))
@@ -78,8 +78,10 @@ _HAS_NEW_FIND = (
 IS_CHAIN_UNCHANGED = or_(
     operations.c.chain_id.is_(None), and_(operations.c.chain_receipts == _CHAIN_RECEIPTS, not_(_HAS_NEW_FIND))
 )
-"""Since the operation was prepared, no receipt of an older operation of the chain has arrived, and no inspection has
-found a write of one of them."""
+"""Since the operation was prepared, nothing new became known of an older operation of the chain.
+
+No receipt has arrived, and no inspection has found an applied write.
+"""
 
 OUTCOME_CHANGED_MESSAGE = (
     "After this operation was prepared, a late answer to an earlier operation of its chain arrived, or an inspection "

@@ -1,8 +1,8 @@
 """Prepares and executes change sets for the process that holds their lease.
 
-A process that prepares or executes a change set holds its lease. If the lease runs out, another process takes over with
-a new fence. Every write of the lease's holder requires its fence. What must not happen twice does not rest on the
-lease: each operation has its own claim.
+A process that prepares or executes a change set holds its lease. If the lease expires, another process takes over with
+a new fence. Every write of the lease's holder requires its fence. The lease does not protect against a write that is
+sent twice: each operation has its own claim for that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .statement import Statement
 
 @frozen
 class Replaced:
-    """An operation that a new one replaces, as it was read. Nothing of it is applied.
+    """An operation that a new one replaces, as it was read. It has written nothing.
 
     ``cell``: the launch and the key of the cell that has the operation, if a file replaces it.
     """
@@ -44,8 +44,7 @@ class Replaced:
 class PlannedMember:
     """A member whose operation is to be stored.
 
-    ``found_entities``: the entities that verdicts found, of a resumption. ``replaced``: the operation that is
-    cancelled.
+    ``found_entities``: for a resumption, the entities that verdicts found. ``replaced``: the operation to cancel.
     """
 
     n: int
@@ -162,7 +161,7 @@ def save_planned(
     issues: Sequence[Mapping[str, Json]] | None = None,
     reason: str | None = None,
 ) -> None:
-    """Store the result of planning a member; without arguments it is to be planned again. Raises LeaseLost."""
+    """Store the result of planning a member. Without a result, the member is planned again. Raises LeaseLost."""
     values = {
         "of_change_set": claim.change_set_id,
         "of_n": n,
@@ -186,7 +185,7 @@ def insert_operations(
 ) -> None:
     """Store the operations of a change set, all or none, and make it ``prepared``.
 
-    ``issues``: those of the launch's cells that are skipped, by their keys.
+    ``issues``: the issues of the launch's skipped cells, by cell key.
 
     Raises:
         LeaseLost: another process works on it, or it was cancelled.
@@ -260,7 +259,10 @@ def end_preparation(
     clock: Clock,
     error: Mapping[str, Json] | None = None,
 ) -> None:
-    """End a preparation without operations. ``issues``: those of the launch's cells, by key. Raises LeaseLost."""
+    """End a preparation without operations.
+
+    ``issues``: the issues of the launch's cells, by cell key. Raises LeaseLost.
+    """
     record = read_change_set(connection, claim.change_set_id, clock)
     _end(connection, claim, status, clock.now(), error=error)
     if record.launch_id is not None:
@@ -271,19 +273,19 @@ def end_preparation(
 
 
 def list_due(connection: Connection, clock: Clock) -> list[str]:
-    """Return the change sets that are being prepared or executed, and whose lease has run out."""
+    """Return the change sets that are being prepared or executed, and whose lease has expired."""
     return [row.id for row in _DUE.fetch_all(connection, {"now": clock.now()})]
 
 
 def claim_change_set(connection: Connection, change_set_id: str, lease: int, clock: Clock) -> Claim | None:
-    """Take over a change set whose lease has run out. Returns None if another process was faster."""
+    """Take over a change set whose lease has expired. Returns None if another process was faster."""
     now = clock.now()
     row = _CLAIM.fetch_one_or_none(connection, {"the_id": change_set_id, "now": now, "new_lease": now + lease})
     return None if row is None else Claim(change_set_id, row.fence)
 
 
 def renew_lease(connection: Connection, claim: Claim, lease: int, clock: Clock) -> bool:
-    """Prolong the lease; 0 gives it up. Returns False if another process holds it, or the change set was cancelled."""
+    """Prolong the lease; 0 releases it. Returns False if another process holds it, or the change set was cancelled."""
     values = {"the_id": claim.change_set_id, "held_fence": claim.fence, "new_lease": clock.now() + lease}
     return bool(_RENEW.fetch_all(connection, values))
 
@@ -323,7 +325,10 @@ def begin_execution(
     lease: int,
     clock: Clock,
 ) -> Claim | None:
-    """Make a prepared change set with this digest ``running``. Returns None if it is not such a change set."""
+    """Make a prepared change set with this digest ``running``.
+
+    Returns None if it is not prepared or has another digest.
+    """
     now = clock.now()
     values = {
         "the_id": change_set_id,

@@ -29,7 +29,7 @@ class ChangeSetRecord:
 
     Attributes:
         status: ``expired`` if it is prepared and its review time is over.
-        actor: who prepares it or executes it, as :mod:`adsunify.service.launches.actors` writes it.
+        actor: the actor that prepares or executes it, as :mod:`adsunify.service.launches.actors` writes it.
         error: why its preparation or its last execution stopped.
         expires_at: when its operations expire; None before they are prepared.
     """
@@ -53,13 +53,16 @@ class ChangeSetRecord:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is prepared or executed now, or can still be executed."""
+        """Whether it is being prepared or executed, or can still be executed."""
         return self.status in OPEN_STATUSES
 
 
 @frozen
 class NewMember:
-    """A member of a new change set. ``task`` says what is planned; ``issues`` are known before it is planned."""
+    """A member of a new change set.
+
+    ``task``: the task to plan; ``issues``: issues that are known before it is planned.
+    """
 
     key: str
     account_id: str
@@ -74,14 +77,14 @@ class MemberRecord:
     """A member of a change set.
 
     Attributes:
-        task: what is planned; None in lists, as are the next two.
-        plan: the text of its plan, from when it is planned to when its operation is stored.
+        task: the task to plan; None in lists, as are ``plan`` and ``draft``.
+        plan: the text of its plan, until its operation is stored.
         draft: the other members of its :class:`OperationDraft`, as JSON.
         issues: why it is refused.
         reason: why the change set leaves it out.
         exposure: the exposure and the planned budgets of its plan, as responses show them.
         error: why its execution was refused: ``code`` and ``message``.
-        is_planned: it has a plan, and its operation is not stored yet.
+        is_planned: whether it has a plan and its operation is not stored yet.
     """
 
     n: int
@@ -204,7 +207,7 @@ def make_change_set(
     skip_invalid: bool,
     clock: Clock,
 ) -> ChangeSetRecord:
-    """Make the record of a new change set. ``identity``: how the actor is stored."""
+    """Make the record of a new change set. ``identity``: the stored form of the actor."""
     now = clock.now()
     return ChangeSetRecord(
         id=new_id(now),
@@ -230,12 +233,14 @@ def make_change_set(
 
 
 def cancel_change_set(connection: Connection, actor: Actor, change_set_id: str, clock: Clock) -> None:
-    """Cancel an open change set and its prepared operations. What is written stays, as do writes in flight.
+    """Cancel an open change set and its prepared operations.
+
+    Applied changes stay, and writes in flight are not stopped.
 
     Raises:
         NotFound: the actor may not see it.
         Forbidden: another user has prepared it.
-        OperationError: it is over.
+        OperationError: it has ended.
     """
     now = clock.now()
     record = get_change_set(connection, actor, change_set_id, clock)
@@ -251,7 +256,7 @@ def cancel_change_set(connection: Connection, actor: Actor, change_set_id: str, 
     ids = [member.operation_id for member in list_members(connection, change_set_id) if member.operation_id is not None]
     for operation in operations.list_operations_by_id(connection, ids, clock, has_plans=False).values():
         if operation.status == "prepared" and operation.resumed_by is None:
-            with suppress(OperationError, Conflict):  # it was claimed or resumed since it was read, so it has begun
+            with suppress(OperationError, Conflict):  # it was claimed or resumed after it was read, so it has begun
                 cancellation.withdraw_operation(connection, actor, operation, clock)
 
 
@@ -275,7 +280,7 @@ def get_change_set(connection: Connection, actor: Actor, change_set_id: str, clo
 
 
 def read_change_set(connection: Connection, change_set_id: str, clock: Clock) -> ChangeSetRecord:
-    """Return a change set without a check of who may see it."""
+    """Return a change set without a check of access."""
     return _read_record(connection, change_set_id, clock.now())
 
 
@@ -286,13 +291,13 @@ def list_change_sets(connection: Connection, launch_id: str, clock: Clock) -> li
 
 
 def find_change_set_id(connection: Connection, chain_id: str) -> str | None:
-    """Return the id of the change set that the first operation of a chain with one is a member of, or None."""
+    """Return the change set of a chain: the one of its first operation that is in a change set; None if none is."""
     row = _OF_CHAIN.fetch_one_or_none(connection, {"of_chain": chain_id})
     return None if row is None else str(row.change_set_id)
 
 
 def list_members(connection: Connection, change_set_id: str, *, is_whole: bool = False) -> list[MemberRecord]:
-    """Return the members of a change set. ``is_whole``: with what is planned, which takes long to read."""
+    """Return the members of a change set. ``is_whole``: with their tasks and plans, which take long to read."""
     values = {"of_change_set": change_set_id}
     if is_whole:
         rows = _MEMBERS.fetch_all(connection, values)

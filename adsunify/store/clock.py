@@ -18,7 +18,7 @@ def _monotonic_milliseconds() -> int:
 
 
 MAX_AHEAD_MILLISECONDS = 5 * 60 * 1000
-"""A time that is further ahead of the wall clock is taken for the time of a wrong clock."""
+"""A time that is further ahead of the wall clock is regarded as the time of a wrong clock."""
 
 
 class Clock:
@@ -63,20 +63,20 @@ class Clock:
         return at > self._read_wall() + MAX_AHEAD_MILLISECONDS
 
     def observe(self, at: int | None) -> None:
-        """Take account of a stored time: :meth:`now` is not before it, unless it is too far ahead."""
+        """Make :meth:`now` not earlier than a stored time, unless the stored time is too far ahead."""
         if at is None or at - self._read_monotonic() <= self._offset:  # the time is in the past
             return
         if self.is_ahead(at):
             return
         with self._lock:
             self._newest = max(self._newest, at)
-            # the clock runs on from there; otherwise leases and waits would not end before the wall clock catches up
+            # the clock continues from this time; otherwise no lease would end before the wall clock catches up
             self._offset = max(self._offset, at - self._read_monotonic())
 
 
 RANDOM_BYTES = 16
 _random_pool: deque[bytes] = deque()
-os.register_at_fork(after_in_child=_random_pool.clear)  # otherwise parent and child would use the same bytes
+os.register_at_fork(after_in_child=_random_pool.clear)  # otherwise parent and child process would use the same bytes
 
 
 def get_random_bytes() -> bytes:

@@ -58,7 +58,7 @@ class ConnectionRecord:
 
 @frozen
 class AccountRecord:
-    """An account. ``extras`` holds the discovered ones, overridden by those that an admin has set."""
+    """An account. ``extras``: the discovered extras, overridden by the extras that an admin has set."""
 
     id: str
     workspace_id: str
@@ -275,9 +275,9 @@ def mark_needs_reauth(connection: Connection, connection_id: str, clock: Clock) 
 
 
 def mark_active(connection: Connection, connection_id: str, clock: Clock) -> bool:
-    """Record that the network accepts the connection's token again. The event is the same, with the new status.
+    """Record that the network accepts the connection's token again.
 
-    Returns False if the token was not recorded as refused.
+    It records the same event with the new status. Returns False if the token was not recorded as refused.
     """
     return _change_status(connection, connection_id, ("needs_reauth",), "active", "account.needs_reauth", clock)
 
@@ -348,7 +348,9 @@ def abandon_refresh(connection: Connection, connection_id: str) -> None:
 
 
 def set_extras(connection: Connection, account_id: str, extras: Mapping[str, Json], clock: Clock) -> AccountRecord:
-    """Set extras of an account of any workspace. None removes the set value, so that the discovered one counts again.
+    """Set extras of an account of any workspace.
+
+    None removes the set value, so that the discovered value is used again.
 
     Raises:
         NotFound: there is no such account.
@@ -386,7 +388,7 @@ def get_connection(connection: Connection, actor: Actor, connection_id: str) -> 
 
 
 def get_whole_connection(connection: Connection, actor: Actor, connection_id: str) -> ConnectionRecord:
-    """Return a connection all of whose accounts the actor reaches. Raises NotFound, Forbidden."""
+    """Return a connection if the actor reaches all of its accounts. Raises NotFound, Forbidden."""
     record = get_connection(connection, actor, connection_id)
     values = {"of_workspace": actor.workspace_id, "of_connection": connection_id}
     if not all(actor.can_reach(row.id, row.network) for row in _ACCOUNTS_OF_CONNECTION.fetch_all(connection, values)):
@@ -399,7 +401,7 @@ def get_whole_connection(connection: Connection, actor: Actor, connection_id: st
 
 
 def list_connections(connection: Connection, actor: Actor) -> list[tuple[ConnectionRecord, list[AccountRecord]]]:
-    """Return the connections that the actor may see, oldest first, each with those of its accounts."""
+    """Return the connections that the actor may see, oldest first, each with the accounts that the actor may see."""
     accounts = list_accounts(connection, actor)
     rows = connection.execute(_CONNECTIONS, {"of_workspace": actor.workspace_id}).all()
     pairs = [(row, [account for account in accounts if account.connection_id == row.id]) for row in rows]
@@ -432,12 +434,12 @@ def get_account(connection: Connection, actor: Actor, account_id: str) -> Accoun
 
 
 def get_any_account(connection: Connection, account_id: str) -> AccountRecord:
-    """Return an account of any workspace, for work that no caller asked for, and for maintenance. Raises NotFound."""
+    """Return an account of any workspace, for background work and for maintenance. Raises NotFound."""
     return _account_from_row(_require_row(_ANY_ACCOUNT.fetch_one_or_none(connection, {"the_id": account_id})))
 
 
 def list_accounts(connection: Connection, actor: Actor, network: str | None = None) -> list[AccountRecord]:
-    """Return the accounts that the actor reaches, or those of them on one network."""
+    """Return the accounts that the actor reaches, of all networks or of one."""
     values = {"of_workspace": actor.workspace_id, "of_network": network}
     return _select_reached(
         actor, (_ACCOUNTS if network is None else _ACCOUNTS_OF_NETWORK).fetch_all(connection, values)

@@ -18,7 +18,7 @@ Purpose = Literal["link", "state", "request"]
 
 @frozen
 class ConsentRecord:
-    """A single-use token. ``data`` belongs to the caller that created it. Times are in milliseconds since 1970."""
+    """A single-use token. ``data``: data of the caller that created the token. Times are in milliseconds since 1970."""
 
     token_hash: str
     purpose: Purpose

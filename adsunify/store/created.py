@@ -102,7 +102,7 @@ def record_created(
 def find_created_by_other(
     connection: Connection, network: str, native_account: str, operation_id: str, n: int, created: Sequence[CreatedId]
 ) -> CreatedId | None:
-    """Return the first entity that another step than step ``n`` has created; None if there is none."""
+    """Return the first entity that a step other than step ``n`` has created; None if there is no such entity."""
     account = {"network": network, "native_account": native_account}
     for created_id in created:
         key = {**account, "kind": created_id.kind, "native_id": created_id.id}
@@ -131,10 +131,10 @@ def list_created(
 def list_lately_created(
     connection: Connection, account_id: str, network: str, native_account: str, since: int
 ) -> list[list[Creation]]:
-    """Return what receipts of all workspaces report as created in the account since a time.
+    """Return the entities that receipts of all workspaces report as created in the account since a time.
 
-    Each inner list has what one chain of operations created. ``since``: milliseconds since 1970. ``account_id``: the
-    account whose last known statuses show what is deleted.
+    Each inner list has the entities that one chain of operations created. ``since``: milliseconds since 1970.
+    ``account_id``: the account whose last known statuses show which entities are deleted.
     """
     values = {"of_account": account_id, "network": network, "native_account": native_account, "since": since}
     chains: dict[str, list[Creation]] = {}

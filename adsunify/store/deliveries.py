@@ -1,7 +1,7 @@
 """Deliveries of events to subscriptions, and their attempts.
 
 A delivery is queued in the transaction of its event. A worker that claims a delivery stores the attempt before it sends
-anything, and sets the next attempt to the end of its lease. If the worker dies, the lease runs out and the delivery is
+anything, and sets the next attempt to the end of its lease. If the worker dies, the lease expires and the delivery is
 due again. So every attempt has a row, and no delivery is lost.
 """
 
@@ -52,8 +52,8 @@ MAX_TRIES = 8
 class DeliveryRecord:
     """The delivery of one event to one subscription. Times are in milliseconds since 1970.
 
-    ``attempts`` counts all attempts, ``tries`` those since the delivery was queued last (at most 8). While a worker
-    delivers it, ``next_attempt_at`` is the end of the worker's lease.
+    ``attempts`` counts all attempts; ``tries`` counts the attempts since the delivery was queued last (at most 8).
+    While a worker delivers it, ``next_attempt_at`` is the end of the worker's lease.
     """
 
     id: str
@@ -87,8 +87,8 @@ class DeliveryAttemptRecord:
 class ClaimedDelivery:
     """A delivery that the worker must send before ``lease_end`` (milliseconds since 1970).
 
-    ``attempt`` counts all attempts, ``tries`` those since the delivery was queued last. ``sealed_secret`` is the
-    encrypted signing secret.
+    ``attempt`` counts all attempts; ``tries`` counts the attempts since the delivery was queued last. ``sealed_secret``
+    is the encrypted signing secret.
     """
 
     id: str
@@ -213,7 +213,7 @@ def _get_delivery(connection: Connection, actor: Actor, webhook_id: str, deliver
 # -- delivering ---------------------------------------------------------------------------------------------------
 
 _ONE: Any = literal_column("1")
-"""A literal 1. PostgreSQL plans a statement again each time if its LIMIT is a parameter."""
+"""A literal 1. With a parameter as LIMIT, PostgreSQL would plan the statement again each time."""
 _IS_QUEUED = deliveries.c.next_attempt_at.is_not(None)
 _later_deliveries = deliveries.alias("later")
 _waiting_webhooks = select(
@@ -271,15 +271,15 @@ _INSERT_ATTEMPTS = Statement(insert(delivery_attempts))
 def _take_due_sql(dialect: str) -> SqlStatement:
     """Build the statement that claims the due deliveries of a subscription.
 
-    Deliveries that may not be attempted any more fail and are not due again. On PostgreSQL the statement also inserts
+    Deliveries without tries left become ``failed`` and are not due again. On PostgreSQL the statement also inserts
     the attempts.
     """
     due = (
         select(deliveries.c.id)
         .where(deliveries.c.webhook_id == bindparam("of_webhook"), deliveries.c.next_attempt_at <= bindparam("now"))
         .order_by(deliveries.c.next_attempt_at)
-        .limit(select(bindparam("at_most", type_=Integer)).scalar_subquery())  # a parameter, so the plan is not cached
-        .with_for_update(skip_locked=True)  # SQLite ignores it: it has one writer
+        .limit(select(bindparam("at_most", type_=Integer)).scalar_subquery())  # so no plan is cached
+        .with_for_update(skip_locked=True)  # SQLite ignores this lock: it has one writer
         .cte("due")
     )
     taking = (
@@ -380,14 +380,14 @@ def claim_deliveries(
 ) -> list[ClaimedDelivery]:
     """Claim due deliveries, and store an attempt for each of them before it is sent.
 
-    A due delivery fails here if its subscription has ended, or if workers that died have used up its tries.
+    A due delivery fails here if its subscription has ended, or if workers that died used up its tries.
 
     Args:
         connection: the connection.
         clock: the clock.
         limit: the maximum number of deliveries of a batch.
         room: the maximum number for each subscription.
-        each: the maximum number for a subscription that ``room`` does not name.
+        each: the maximum number for each subscription that is not in ``room``.
         lease: the milliseconds after which other workers may take over the deliveries.
         batches: the number of batches to claim.
     """
@@ -438,7 +438,7 @@ def record_results(connection: Connection, ended: Sequence[AttemptOutcome]) -> N
             "new_status": result.status,
             "new_next": result.next_attempt_at,
         }
-        for result in sorted(ended, key=attrgetter("delivery_id"))  # one order avoids waits for each other
+        for result in sorted(ended, key=attrgetter("delivery_id"))  # one order for all writers prevents deadlocks
     ]
     if connection.dialect.name == "sqlite":
         _END_ATTEMPT.execute_each(connection, rows)

@@ -41,7 +41,7 @@ def take_notification(connection: Connection) -> bool:
 
 @frozen
 class DatabaseTimeouts:
-    """How long a PostgreSQL waits, in seconds. Migrations are not limited; SQLite has its busy timeout instead.
+    """The timeouts of a PostgreSQL, in seconds. They do not apply to migrations. SQLite has a busy timeout instead.
 
     Attributes:
         statement: the longest time of one statement.
@@ -64,7 +64,7 @@ class Store(ABC):
         clock: the clock of all store functions.
         commit_count: the number of committed write transactions.
         pending_writes: the number of requested writes that are not durable yet.
-        watchers: called after each commit of this process in which :func:`notify` was called.
+        watchers: functions that are called after each commit of this process in which :func:`notify` was called.
         tracer: makes a span for each write that belongs to a trace.
     """
 
@@ -101,7 +101,8 @@ class Store(ABC):
     async def upgrade(self, function: Callable[[Connection], Result], in_transaction: bool = True) -> Result:
         """Run the function as :meth:`write` does, without a time limit. Migrations change whole tables.
 
-        Without ``in_transaction`` each statement is its own transaction on PostgreSQL. SQLite needs that for nothing.
+        Without ``in_transaction`` each statement is its own transaction on PostgreSQL. SQLite always uses one
+        transaction.
         """
         return await self.write(function)
 

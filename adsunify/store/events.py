@@ -1,4 +1,4 @@
-"""The outbox: an event is recorded, and queued for its subscribers, in the transaction of the change it reports."""
+"""The outbox: an event is recorded, and queued for its subscribers, in the transaction of the reported change."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
 
 
 def _hide_rule_name(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the row of an event with the id of its rule in place of the name: a scope may not have the rule."""
+    """Return the row of an event with the id of its rule in place of the name, which a scope may hide."""
     id_ = row["data"].get("guardrailId") or row["data"].get("alertId")
     return row if id_ is None else {**row, "data": {**row["data"], "rule": id_}}
 

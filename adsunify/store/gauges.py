@@ -19,7 +19,7 @@ def _count_waiting(*conditions: ColumnElement[bool]) -> Any:
     waiting = (
         select(literal_column("1"))
         .where(deliveries.c.webhook_id == webhooks.c.id, deliveries.c.next_attempt_at.is_not(None), *conditions)
-        .order_by(deliveries.c.next_attempt_at)  # the order of the index; otherwise PostgreSQL scans the table
+        .order_by(deliveries.c.next_attempt_at)  # in the order of the index; otherwise PostgreSQL scans the table
         .limit(literal_column(str(MAX_COUNTED)))
         .correlate(webhooks)
         .subquery()
@@ -47,9 +47,9 @@ class Gauges:
 
     Attributes:
         backlog: notifications that wait for an attempt, at most :data:`MAX_COUNTED` of each subscription.
-        due: those of them that are due now, without those of paused subscriptions.
+        due: the waiting notifications that are due now, without the notifications of paused subscriptions.
         running: running operations.
-        stalled: running operations whose lease ran out with a write in flight.
+        stalled: running operations whose lease has expired with a write in flight.
     """
 
     backlog: int

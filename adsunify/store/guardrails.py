@@ -30,7 +30,7 @@ from .windows import BEFORE_CLAIM, LATER_HOUR, USED_NOW, recompute_windows, take
 
 @frozen
 class RuleUse:
-    """What one operation took from a window. ``hour`` is the hour since 1970 (UTC) in which it was claimed."""
+    """The amounts of one operation in a window. ``hour`` is the hour since 1970 (UTC) in which it was claimed."""
 
     operation_id: str
     hour: int
@@ -41,13 +41,13 @@ class RuleUse:
 
 @frozen
 class Usage:
-    """What a window counts now.
+    """The present usage of a window.
 
     Attributes:
         hours: the length of the window; None if the rule has no window.
         daily: the sum of the daily exposure.
         lifetime: the sum of the lifetime exposure.
-        uses: the newest operations that it counts, newest first, at most :data:`MAX_LISTED_USES`.
+        uses: the operations that it counts, newest first, at most :data:`MAX_LISTED_USES`.
     """
 
     hours: int | None
@@ -58,7 +58,10 @@ class Usage:
 
 @frozen
 class FrozenCredential:
-    """A credential that a rule has frozen. ``operation_id`` is None if the breach was found before one existed."""
+    """A credential that a rule has frozen.
+
+    ``operation_id`` is None if the breach was found before an operation was prepared.
+    """
 
     credential: str
     rule_id: str
@@ -186,14 +189,14 @@ def create_guardrail(connection: Connection, actor: Actor, guardrail: Guardrail,
 
 
 def update_guardrail(connection: Connection, actor: Actor, guardrail: Guardrail, clock: Clock) -> Guardrail:
-    """Replace a rule, and return it with its new version. Its window goes on with what it counts.
+    """Replace a rule, and return it with its new version.
 
-    If the currency changes, the window starts empty, because amounts are not converted.
+    Its window keeps its counts. If the currency changes, the window starts empty, because amounts are not converted.
 
     Args:
         connection: the connection.
-        actor: who changes it.
-        guardrail: the rule as it shall be, with the version that it replaces.
+        actor: the actor that changes the rule.
+        guardrail: the new rule, with the version that it replaces.
         clock: the clock.
 
     Raises:
@@ -217,7 +220,7 @@ def update_guardrail(connection: Connection, actor: Actor, guardrail: Guardrail,
 
 
 def delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str, clock: Clock) -> Guardrail:
-    """Delete a rule with everything that its window counts, and return it. Credentials that it froze stay frozen.
+    """Delete a rule with the counts of its window, and return it. Credentials that it froze stay frozen.
 
     Raises:
         NotFound: the workspace has no such rule.
@@ -254,7 +257,7 @@ def list_guardrails(connection: Connection, workspace_id: str) -> list[Guardrail
 
 
 def find_rules(workspace_id: str) -> Query[RuleSet]:
-    """Query the rules of a workspace. Version and rules are of one moment, because one statement reads them.
+    """Query the rules of a workspace. One statement reads both, so the version matches the rules.
 
     The query raises NotFound if the workspace does not exist.
     """
@@ -306,7 +309,7 @@ def _require_guardrail(row: Any) -> Guardrail:
 
 
 def raise_rules_version(connection: Connection, workspace_id: str) -> None:
-    """Make all evaluations of the workspace's operations outdated."""
+    """Raise the version of the workspace's rules, so that all evaluations of its operations are outdated."""
     _RAISE_VERSION.fetch_all(connection, {"of_workspace": workspace_id})
 
 
@@ -314,7 +317,7 @@ def raise_rules_version(connection: Connection, workspace_id: str) -> None:
 
 
 def read_windows(connection: Connection, workspace_id: str, rule_ids: Iterable[str], clock: Clock) -> dict[str, Usage]:
-    """Return what the windows of these rules count now, by the id of the rule, without the operations.
+    """Return the present usage of the windows of these rules, by rule id, without the operations.
 
     Rules without a window, and rules of other workspaces, are left out.
     """
@@ -325,7 +328,7 @@ def read_windows(connection: Connection, workspace_id: str, rule_ids: Iterable[s
 
 
 def read_usage(connection: Connection, rule_id: str, clock: Clock) -> Usage:
-    """Return what the window of a rule counts now. The caller has checked that the rule is of its workspace.
+    """Return the present usage of the window of a rule. The caller must check that the rule is of its workspace.
 
     Raises:
         NotFound: the rule does not exist.
@@ -346,22 +349,22 @@ def read_usage(connection: Connection, rule_id: str, clock: Clock) -> Usage:
 def bind_windows(
     connection: Connection, actor: Actor, operation_id: str, binding: SpendBinding, now: int, clock: Clock
 ) -> WindowBreach | Literal["rules_changed"] | None:
-    """Take what a claimed operation exposes from the windows of its rules, or undo the claim.
+    """Add the exposure of a claimed operation to the windows of its rules, or undo the claim.
 
     If a window has no room, the event ``rule.triggered`` is recorded. A rule with
     ``on_breach`` "freeze" also freezes the credential of a key or an agent.
 
     Args:
         connection: the connection. The savepoint :data:`.windows.BEFORE_CLAIM` is set in its transaction.
-        actor: who executes.
+        actor: the actor that executes the operation.
         operation_id: the operation.
-        binding: what it takes.
+        binding: the amounts to add to the windows.
         now: the time of the claim in milliseconds.
         clock: the clock.
 
     Returns:
-        None if everything is taken. Otherwise the claim is undone: the window with the least room, or
-        ``rules_changed``.
+        None if all windows have room. Otherwise the claim is undone, and the result is the window with the least room,
+        or ``rules_changed``.
     """
     refusal = take_from_windows(connection, actor.workspace_id, binding, to_hour(now))
     if refusal is None:
@@ -369,7 +372,7 @@ def bind_windows(
     if refusal == "rules_changed":
         roll_back_to_savepoint(connection, BEFORE_CLAIM)
         return refusal
-    rule = get_guardrail(connection, actor.workspace_id, refusal.rule_id)  # before its lock is given up
+    rule = get_guardrail(connection, actor.workspace_id, refusal.rule_id)  # before the lock of the rule is released
     roll_back_to_savepoint(connection, BEFORE_CLAIM)
     record_rule_event(connection, operation_id, clock, build_breach_facts(rule, refusal))
     if rule.on_breach == "freeze" and actor.kind in FREEZABLE_ACTORS:
@@ -383,7 +386,10 @@ def bind_windows(
 def freeze_credential(
     connection: Connection, workspace_id: str, credential: str, rule_id: str, operation_id: str | None, clock: Clock
 ) -> None:
-    """Freeze a credential (of :data:`FREEZABLE_ACTORS`) until an admin lifts it. A frozen one stays unchanged."""
+    """Freeze a credential (of :data:`FREEZABLE_ACTORS`) until an admin lifts it.
+
+    If it is frozen already, nothing changes.
+    """
     row = {
         "workspace_id": workspace_id,
         "credential": credential,
@@ -431,12 +437,12 @@ def _freeze_from_row(row: Any) -> FrozenCredential:
 
 
 def record_budgets(connection: Connection, account_id: str, changes: Iterable[BudgetChange], at: int) -> None:
-    """Record the budgets of an account as they were read: ``before`` of each change that has one.
+    """Record the budgets of an account as they were read: the value ``before`` of each change, if it has one.
 
     Args:
         connection: the connection.
         account_id: the account.
-        changes: the changes, or budgets that a plan leaves as they are.
+        changes: the changes, or the budgets that a plan does not change.
         at: when they were read, in milliseconds since 1970.
     """
     rows = {
@@ -452,7 +458,7 @@ def record_budgets(connection: Connection, account_id: str, changes: Iterable[Bu
         for change in changes
         if change.before is not None
     }
-    _RECORD_BUDGET.execute_each(connection, [rows[key] for key in sorted(rows)])  # one order prevents deadlocks
+    _RECORD_BUDGET.execute_each(connection, [rows[key] for key in sorted(rows)])  # this order prevents deadlocks
 
 
 def find_lowest_budgets(
@@ -460,7 +466,7 @@ def find_lowest_budgets(
 ) -> dict[BudgetKey, int]:
     """Return the lowest recorded value of each budget since a time, in milliseconds since 1970.
 
-    The hour of that time counts as a whole. Budgets without a record are left out.
+    The whole hour of that time is included. Budgets without a record are left out.
     """
     keys = {(change.kind, change.entity_id, change.field) for change in changes}
     values = {

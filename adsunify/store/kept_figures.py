@@ -1,12 +1,12 @@
-"""Daily figures that are kept: a version for each change of a row, and the reads that found them.
+"""Stored daily figures: a version for each change of a row, and the reads that found the versions.
 
 The rows of a report are staged page by page, because a report may be larger than the memory. When the report is
-complete, :func:`keep_days` compares some of its days with the newest versions and adds what differs, in one
-transaction. A process that ends before leaves staged rows, which nothing reads.
+complete, :func:`keep_days` compares some of its days with the newest versions and adds the differing rows, in one
+transaction. A process that ends earlier leaves staged rows, which no function reads.
 
-The completed reads of an account and level are numbered, and a version has the number of the read that found it. So a
-time leads to a number, and the versions up to this number are what was known then. Days are texts, ``YYYY-MM-DD``, and
-both ends of a range are included. Times are in milliseconds since 1970.
+The completed reads of an account and level are numbered, and a version has the number of the read that found it. So
+each time has a number, and the versions up to this number are the figures known at that time. Days are texts,
+``YYYY-MM-DD``, and both ends of a range are included. Times are in milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ Days = tuple[str, str]
 
 @frozen(kw_only=True)
 class FigureRow:
-    """The figures of one entity on one day. Amounts are exact decimal texts. None: the network does not report it."""
+    """The figures of one entity on one day.
+
+    Amounts are exact decimal texts. None: the network does not report the figure.
+    """
 
     date: str
     entity_id: str
@@ -75,7 +78,7 @@ class FigureRow:
 
 @frozen
 class FigureSubject:
-    """What figures are about: an account and a level."""
+    """The subject of figures: an account and a level."""
 
     account_id: str
     level: str
@@ -83,7 +86,7 @@ class FigureSubject:
 
 @frozen
 class FigureRead:
-    """A read of a report that is not kept yet."""
+    """A read of a report whose rows are not stored as versions yet."""
 
     id: str
     subject: FigureSubject
@@ -92,7 +95,7 @@ class FigureRead:
 
 @frozen
 class DaysRead:
-    """The days of a report. ``missing``: days of which the network has not reported all rows."""
+    """The days of a report. ``missing``: days for which the network has not reported all rows."""
 
     days: Days
     provisional_from: str | None = None
@@ -102,7 +105,10 @@ class DaysRead:
 
 @frozen
 class KnownDays:
-    """What was known about days at a time. ``number``: that of the last read. ``unread``: days without a read."""
+    """The facts known about days at a time.
+
+    ``number``: the number of the last read. ``unread``: days without a read.
+    """
 
     number: int
     missing: Sequence[Days]
@@ -127,7 +133,7 @@ def _match_key(table: FromClause, other: FromClause) -> ColumnElement[bool]:
 
 
 def _has_newer(version: FromClause, limit: ColumnElement[int] | None = None) -> ColumnElement[bool]:
-    """Whether a version has a newer one, up to the read of the number ``limit``."""
+    """Whether a newer version exists, found by a read up to the number ``limit``."""
     newer = figures.alias("newer")
     condition = and_(_match_subject(newer), _match_key(newer, version), newer.c.number > version.c.number)
     return exists().where(condition if limit is None else and_(condition, newer.c.number <= limit))
@@ -250,20 +256,23 @@ _DELETE_REPLACED = delete(figures).where(_match_subject(figures), _match_days(fi
 
 
 def begin_read(connection: Connection, subject: FigureSubject, clock: Clock) -> FigureRead:
-    """Begin a read, and delete the staged rows of reads that ended without being kept."""
+    """Begin a read, and delete the staged rows of reads that ended early."""
     at = clock.now()
     connection.execute(_DELETE_STALE, {"before": at - STAGED_MILLISECONDS})
     return FigureRead(new_id(at), subject, at)
 
 
 def stage_rows(connection: Connection, read: FigureRead, rows: Iterable[FigureRow]) -> None:
-    """Stage a page of rows. A second row of the same entity and day is ignored, so the caller compares the counts."""
+    """Stage a page of rows.
+
+    A second row of the same entity and day is ignored; the caller compares the counts to find it.
+    """
     values = [{"read_id": read.id, "started_at": read.started_at, **asdict(row)} for row in rows]
     _STAGE.execute_each(connection, values)
 
 
 def count_staged_rows(connection: Connection, read: FigureRead) -> dict[str, int]:
-    """Return the number of staged rows of each day that has any, in order of days."""
+    """Return the number of staged rows of each day with rows, in order of days."""
     return {row.date: row.rows for row in _STAGED_DAYS.fetch_all(connection, {"the_read": read.id})}
 
 
@@ -273,16 +282,16 @@ def discard_read(connection: Connection, read: FigureRead) -> None:
 
 
 def keep_days(connection: Connection, read: FigureRead, facts: DaysRead, clock: Clock) -> int:
-    """Keep the staged rows of some days: add a version where a row differs, and one where a row has vanished.
+    """Store the staged rows of some days: add a version for each row that differs or has vanished.
 
-    A row has vanished if the read does not have it and its day is not missing. Days that another process has kept, and
-    began to read after this read began, are left out, because its figures are newer.
+    A row has vanished if the read does not have it and its day is not missing. Days are left out if another process has
+    stored them from a read that began later, because its figures are newer.
 
     Returns:
         The number of new versions.
     """
     subject = {"of_account": read.subject.account_id, "of_level": read.subject.level}
-    _LOCK.fetch_one(connection, subject)  # reads of one account are kept one after another
+    _LOCK.fetch_one(connection, subject)  # reads of one account are stored one after another
     newest = _NEWEST_READ.fetch_one_or_none(connection, subject)
     number, at = (0, 0) if newest is None else (newest.number, newest.read_at)
     at = max(at, clock.now())
@@ -315,7 +324,7 @@ def keep_days(connection: Connection, read: FigureRead, facts: DaysRead, clock: 
 
 
 def find_last_read(connection: Connection, subject: FigureSubject) -> int | None:
-    """Return when figures of the account and level were kept last, in milliseconds; None if never."""
+    """Return when figures of the account and level were stored last, in milliseconds; None if never."""
     newest = _NEWEST_READ.fetch_one_or_none(connection, {"of_account": subject.account_id, "of_level": subject.level})
     return None if newest is None else int(newest.read_at)
 
@@ -324,20 +333,20 @@ def find_last_read(connection: Connection, subject: FigureSubject) -> int | None
 
 
 def find_known_days(connection: Connection, subject: FigureSubject, days: Days, as_of: int) -> KnownDays | None:
-    """Return what was known about days at a time. None if any of the days was not read before that time."""
+    """Return the facts known about days at a time; None if any of the days was not read before that time."""
     known = find_read_days(connection, subject, days, as_of)
     return None if known is None or known.unread else known
 
 
 def find_read_days(connection: Connection, subject: FigureSubject, days: Days, as_of: int) -> KnownDays | None:
-    """Return what was known about days at a time. None if none of the days was read before that time."""
+    """Return the facts known about days at a time; None if none of the days was read before that time."""
     values = {"of_account": subject.account_id, "of_level": subject.level, "first": days[0], "last": days[1]}
     reads = _KNOWN_READS.fetch_all(connection, {**values, "as_of": as_of})
     open_days = _list_days(days)
     missing: list[int] = []
     provisional: list[int] = []
     notes: dict[str, None] = {}
-    for read in reads:  # the latest first
+    for read in reads:  # the latest read first
         read_days = open_days & _list_days((read.start_date, read.end_date))
         if not read_days:
             continue
@@ -373,8 +382,8 @@ def list_known_rows(
         connection: the connection.
         subject: the account and the level.
         days: the days.
-        number: that of :class:`KnownDays`.
-        limit: the most rows to return.
+        number: the number of :class:`KnownDays`.
+        limit: the maximum number of rows.
         after: the day and the entity of the last row of the page before.
         entity_ids: the entities; empty means all.
     """
@@ -399,16 +408,16 @@ def list_known_rows(
 
 
 def find_kept_days(connection: Connection, subject: FigureSubject) -> Days | None:
-    """Return the first and the last day of which figures are kept; None if there is none."""
+    """Return the first and the last day with stored figures; None without figures."""
     row = connection.execute(_KEPT_DAYS, {"of_account": subject.account_id, "of_level": subject.level}).one()
     return None if row.first is None else (row.first, row.last)
 
 
 def delete_old_versions(connection: Connection, subject: FigureSubject, days: Days, before: int) -> None:
-    """Delete the versions of some days that were replaced before a time. The newest version of a row always stays.
+    """Delete the versions of some days that were replaced before a time.
 
-    A version that was the newest at that time stays as well, so what was known at that time and later is still
-    answered. What was known earlier is not: :func:`find_known_days` returns None.
+    The newest version of a row always stays, and so does the version that was the newest at that time. So queries for
+    that time and later still work. For earlier times :func:`find_known_days` returns None.
     """
     of_subject = {"of_account": subject.account_id, "of_level": subject.level}
     connection.execute(_FORGET, {**of_subject, "before": before})
@@ -438,5 +447,5 @@ def _join_days(ordinals: Iterable[int]) -> tuple[Days, ...]:
 
 
 def subtract_days(days: Days, others: Iterable[Days]) -> tuple[Days, ...]:
-    """Return the ranges of the days that are in none of the other ranges."""
+    """Return the ranges of the days that are not in the other ranges."""
     return _join_days(_list_days(days).difference(*map(_list_days, others)))

@@ -239,6 +239,6 @@ class KeyUsage:
         return self.take_uses(now) if now - self._taken_at >= TOUCH_MILLISECONDS else None
 
     def take_uses(self, now: int) -> Mapping[str, int] | None:
-        """Return all uses that were not returned before, if there are any, at the end of the process."""
+        """Return all uses that were not returned before; None without uses. Called at the end of the process."""
         used, self._last_uses, self._taken_at = self._last_uses, {}, now
         return used or None

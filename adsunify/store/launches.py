@@ -1,4 +1,4 @@
-"""Launches and their cells. :mod:`.change_sets` stores what is prepared and executed of them."""
+"""Launches and their cells. :mod:`.change_sets` stores their change sets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CellRecord:
     Attributes:
         brief: the merged brief as JSON text; None if it is refused.
         left_out: the paths of the shared brief that the network does not accept.
-        issues: why it could not be planned the last time, as responses show issues.
+        issues: why the last attempt to plan it failed, as responses show issues.
         operation_id: the latest operation that creates its entities.
     """
 
@@ -127,7 +127,7 @@ def set_change_set(connection: Connection, launch_id: str, change_set_id: str, n
 
 
 def set_cell_operations(connection: Connection, launch_id: str, operation_ids: Mapping[str, str]) -> None:
-    """Store the operations that create cells, by the keys of the cells."""
+    """Store the operations that create cells, by cell key."""
     rows = [
         {"of_launch": launch_id, "of_key": key, "new_operation_id": id_, "no_issues": []}
         for key, id_ in operation_ids.items()
@@ -136,13 +136,13 @@ def set_cell_operations(connection: Connection, launch_id: str, operation_ids: M
 
 
 def set_cell_issues(connection: Connection, launch_id: str, issues: Mapping[str, Sequence[Json]]) -> None:
-    """Store why cells could not be planned, by the keys of the cells."""
+    """Store why cells could not be planned, by cell key."""
     rows = [{"of_launch": launch_id, "of_key": key, "new_issues": list(each)} for key, each in issues.items()]
     _SET_ISSUES.execute_each(connection, rows)
 
 
 def get_launch(connection: Connection, actor: Actor, launch_id: str) -> LaunchRecord:
-    """Return a launch that the actor may see, all of whose accounts the actor reaches. Raises NotFound."""
+    """Return a launch that the actor may see, if the actor reaches all of its accounts. Raises NotFound."""
     row = _GET.fetch_one_or_none(connection, {"the_id": launch_id})
     if row is None or not _is_visible(connection, actor, row):
         raise NotFound("The launch does not exist, or you may not see it.")

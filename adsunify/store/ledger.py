@@ -1,4 +1,4 @@
-"""Records the rows of the ledger, in the transaction of what they record. :mod:`.ledger_chain` seals them."""
+"""Records the rows of the ledger, in the transaction of the recorded change. :mod:`.ledger_chain` seals them."""
 
 from __future__ import annotations
 

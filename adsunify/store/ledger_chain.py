@@ -1,6 +1,6 @@
 """The chain of a workspace's ledger: seals rows, and finds the first row that was changed or is missing.
 
-Any number of processes may seal. Each locks the workspace's head row, so one seals after the other.
+Any number of processes may seal. Each one locks the workspace's head row, so they seal one after another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ChainProblem:
 
     Attributes:
         seq: the number of the row.
-        row_id: the id of the row, where a row has this number.
+        row_id: the id of the row; None if no row has this number.
         reason: what is wrong, in one sentence.
     """
 
@@ -89,7 +89,7 @@ _FIND_BEYOND_HEAD = Statement(
         ),
     )
 )
-"""One statement, so that it sees the rows and the head of the same moment."""
+"""One statement, so that it sees the rows and the head at the same moment."""
 
 
 def _select_chain(dialect: str) -> Select[Any]:
@@ -123,8 +123,8 @@ def list_unsealed_workspaces(connection: Connection) -> list[str]:
 def seal_rows(connection: Connection, workspace_id: str, limit: int) -> int:
     """Give the oldest unsealed rows of a workspace their numbers and chained hashes.
 
-    The content of the rows is not checked: a row that was changed before is sealed with the hash that it has, and
-    :func:`check_rows` finds it.
+    The content of the rows is not checked: a row that was changed before is sealed with its stored hash, and
+        :func:`check_rows` finds the change.
 
     Args:
         connection: the connection.
@@ -183,7 +183,7 @@ def check_rows(
         limit: the maximum number of rows.
 
     Returns:
-        The last row that is right, and the fault of the row after it, if it has one.
+        The last correct row, and the fault of the row after it, if there is one.
     """
     values = {"of_workspace": workspace_id, "after": place.seq, "last": head.seq, "at_most": limit}
     rows = _SELECT_CHAIN.fetch_all(connection, values)
@@ -200,7 +200,7 @@ def check_rows(
 
 
 def find_row_beyond_head(connection: Connection, workspace_id: str) -> ChainProblem | None:
-    """Return the first numbered row after the chain's end, which no sealer has written."""
+    """Return the first numbered row after the chain's end. No sealer writes such a row."""
     seq = _FIND_BEYOND_HEAD.fetch_one(connection, {"of_workspace": workspace_id}).seq
     return None if seq is None else ChainProblem(seq, None, "The row has a number after the end of the chain.")
 
@@ -224,5 +224,5 @@ def _find_fault(row: Any, place: ChainLink) -> ChainProblem | None:
 
 
 def _decode_text(stored: bytes | str | None) -> str | None:
-    """Return a stored text. Bytes that are not UTF-8 become characters that no right text has."""
+    """Return a stored text. Bytes that are not UTF-8 become characters that no valid text contains."""
     return stored.decode("utf-8", "surrogateescape") if isinstance(stored, bytes) else stored

@@ -42,13 +42,13 @@ class LedgerRow:
 
 @frozen
 class LedgerFilter:
-    """Which rows a list has. None selects all.
+    """Selects the rows of a list. None selects all.
 
     Attributes:
         account_id: the id of the ad account.
         network: the code of the network.
         actor: the id of the user who made the change, or the credential.
-        kind: what happened.
+        kind: the kind of the change.
         since: recorded at this time or later, in milliseconds since 1970.
         until: recorded before this time, in milliseconds since 1970.
     """
@@ -122,8 +122,8 @@ def list_newest_rows(
 
     Args:
         connection: a connection to the store.
-        actor: who asks.
-        filter_: which rows.
+        actor: the actor that requests the list.
+        filter_: selects the rows.
         after: the place that an earlier page returned; None for the first page.
         limit: the maximum number of rows.
     """

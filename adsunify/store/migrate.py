@@ -1,6 +1,6 @@
-"""The version of the schema: which one a database has, whether this version of adsunify may use it, and migrations.
+"""The version of the schema: the version of a database, whether this version of adsunify may use it, and migrations.
 
-A migration is ``expanding`` if servers of the version before it keep working on its schema and keep every rule.
+A migration is ``expanding`` if servers of the previous version work correctly on the new schema.
 Otherwise it is ``contracting``, and those servers must be stopped before it runs. ``docs/upgrading.md`` describes both.
 """
 
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 HEAD_VERSION = "0026"
 """The newest migration of this version."""
 OLDEST_RECORDED_SINCE = "0021"
-"""The migration from which on a database records the oldest version that may use it."""
+"""The first migration after which a database records the oldest version that may use it."""
 LOCK_TIMEOUT_MILLISECONDS = 500
-"""How long a migration waits for a lock of PostgreSQL. Requests that need the table wait behind it for as long."""
+"""How long a migration waits for a lock of PostgreSQL.
+
+Requests that need the table wait at most this long behind the migration.
+"""
 MIGRATIONS_FOLDER = Path(__file__).parent / "migrations"
 _LOCK_NUMBER = 7310294715  # an arbitrary number that never changes
 _VERSION = text("SELECT version_num FROM alembic_version")
@@ -86,8 +89,9 @@ def read_schema_state(connection: Connection) -> SchemaState:
 class Migration:
     """One migration. ``summary``: the first sentence of its docstring.
 
-    ``in_transaction``: it runs in a transaction. Otherwise each of its statements is its own transaction on PostgreSQL,
-    as an index that is built ``CONCURRENTLY`` needs, and it must be possible to run it again.
+    ``in_transaction``: whether it runs in a transaction. Otherwise each of its statements is its own transaction on
+    PostgreSQL, which an index that is built ``CONCURRENTLY`` needs. Then it must be possible to run the migration
+    again.
     """
 
     version: str
@@ -97,7 +101,10 @@ class Migration:
 
 
 class MigrationBlocked(Exception):
-    """A migration changed nothing, because another process held a lock. ``by_migration``: that process migrates."""
+    """A migration changed nothing, because another process held a lock.
+
+    ``by_migration``: whether that process migrates.
+    """
 
     def __init__(self, by_migration: bool) -> None:
         super().__init__()
@@ -155,7 +162,7 @@ def run_migrations(connection: Connection, before: SchemaState, migrations: Sequ
 def raise_oldest_version(connection: Connection, version: str) -> None:
     """Record that only servers of a version, and of later ones, may use the database.
 
-    It is called before something is written that older servers cannot read, or would not heed.
+    Called before the first write of data that older servers cannot read or would ignore.
     """
     connection.execute(_RAISE_OLDEST, {"oldest": version})
 
@@ -177,7 +184,10 @@ def _read_migration(module: Any) -> Migration:
 
 @contextmanager
 def _hold_lock(connection: Connection, in_transaction: bool) -> Iterator[None]:
-    """Hold the lock of migrations. A wait for the lock would block an index that is built concurrently."""
+    """Hold the lock of migrations.
+
+    It tries without waiting, because a waiting process would block an index that is built concurrently.
+    """
     if connection.dialect.name != "postgresql":
         yield
         return

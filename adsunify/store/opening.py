@@ -71,7 +71,7 @@ async def open_store(
             synchronous_commit off).
         allow_wrong_times: accept a database that has times ahead of the machine's clock.
         run_contracting: also run migrations after which servers of older versions cannot use the database. The caller
-            must have stopped them.
+            must stop those servers first.
         timeouts: how long a PostgreSQL waits.
 
     Raises:
@@ -95,7 +95,7 @@ async def open_store(
         if not allow_wrong_times and ahead is not None and store.clock.is_ahead(ahead):
             raise _clock_error(ahead, wall)
         store.clock.observe(newest)
-        store.clock.observe(ahead)  # after a clock was corrected, ids may be ahead of the times of their rows
+        store.clock.observe(ahead)  # ids may be later than the times of their rows if a clock was corrected
     except BaseException:
         await store.close()
         raise

@@ -45,7 +45,7 @@ Place = tuple[int, str]
 
 @frozen
 class OperationFilter:
-    """What a list of operations has. None selects all.
+    """Selects the operations of a list. None selects all.
 
     Attributes:
         status: the status that callers see, as in :class:`OperationRecord`.
@@ -117,7 +117,7 @@ _INDEX_CONDITIONS: Mapping[IndexName, tuple[ColumnElement[bool] | TextClause, ..
     "user": (operations.c.user_id == bindparam("of_user"),),
     "workspace": (),
 }
-"""The conditions with which the rows of a page are the entries of one index, in its order."""
+"""By index: the condition that makes the rows of a page the entries of this index, in its order."""
 
 
 def _order_newest_first(selected: Select[Any], index: IndexName) -> Select[Any]:
@@ -159,8 +159,8 @@ def list_operation_page(
 
     Args:
         connection: a connection to the store.
-        actor: who asks.
-        filter_: which operations.
+        actor: the actor that requests the list.
+        filter_: selects the operations.
         after: the place that an earlier page returned; None for the first page.
         limit: the maximum number of operations.
         clock: the clock of the store.
@@ -194,7 +194,7 @@ def list_operation_page(
 
 
 def _choose_index(actor: Actor, filter_: OperationFilter) -> IndexName:
-    """Return the index with the fewest entries that cannot match."""
+    """Return the index that has the fewest entries outside the filter."""
     if filter_.status == "unknown" or filter_.status == "running":
         return filter_.status
     if actor.kind == "agent":

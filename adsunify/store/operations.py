@@ -28,17 +28,17 @@ from .statement import Query, Statement
 from .undos import link_undo
 
 CallSpend = tuple[Spend, Spend]
-"""What all operations of a call expose and plan in one account."""
+"""The sums of the exposure and of the planned budgets of all operations of a call, in one account."""
 
 
 @frozen
 class OperationDraft:
     """An operation to be prepared.
 
-    ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: what all
-    operations of the call that prepares it expose and plan; None if the call prepares this operation alone, or a change
-    set, whose members say it.
-    ``resumes``: where it carries on; None if it is the first operation of its chain.
+    ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: the spend of
+    the whole call that prepares it; None if the call prepares only this operation, or a change set, whose members have
+    the spend.
+    ``resumes``: the end of the chain that it resumes; None if it is the first operation of its chain.
     ``undoes``: the operation that it undoes. ``launch_id``: the launch that it belongs to.
     """
 
@@ -80,12 +80,12 @@ class PreparedOperations:
 
 @frozen
 class OperationRecord:
-    """An operation at the time it was read. Times are in milliseconds since 1970.
+    """An operation as it was read. Times are in milliseconds since 1970.
 
     Attributes:
-        status: the status that callers see. If the lease ran out with no write in flight, it is ``prepared`` with
-            ``next_action``; the next claim stores that.
-        is_stalled: the lease ran out with a write in flight.
+        status: the status that callers see. If the lease has expired with no write in flight, it is ``prepared`` with
+            ``next_action``; the next claim stores this status.
+        is_stalled: whether the lease has expired with a write in flight.
         retry_after: the remaining time to wait in milliseconds; None if there is no wait.
         packed: the compressed plan; None in lists, and if the caller has the plan.
         call_spend: as :attr:`OperationDraft.call_spend`; None also if an older version has prepared the operation.
@@ -93,13 +93,13 @@ class OperationRecord:
         resumes: the operation that it resumes.
         resumed_by: the operation that resumes it.
         undoes: the operation that it undoes.
-        undone_by: the operation that undoes it, which may be prepared only.
+        undone_by: the operation that undoes it, which may not be executed yet.
         chain_receipts: the number of receipts of the chain when it was prepared; None if it resumes none.
         launch_id: the launch that it belongs to.
         plan_removed_at: when the body of its plan was removed (:mod:`.removed_bodies`); None while it is stored.
         responses_removed_at: when the responses in its receipts were removed; None while they are stored.
-        restored_at: when the database was restored from a backup that holds the operation before its end; None for
-            other operations.
+        restored_at: when the database was restored from a backup that has the operation in an unfinished state; None
+            for other operations.
     """
 
     id: str
@@ -171,7 +171,7 @@ _INSERT = Statement(insert(operations))
 _SHARED_COLUMNS = [field.name for field in fields(OperationRecord) if field.name in operations.c]
 LISTED_COLUMNS = [column for column in operations.c if column.name != "plan"]
 """The columns of a record without its plan, as lists read them."""
-_PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # stays compressed until it is read
+_PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # the plan stays compressed until it is read
 _GET = Statement(select(*LISTED_COLUMNS, _PACKED).where(operations.c.id == bindparam("the_id")))
 _LIST_BY_ID = Statement(
     lambda dialect: select(*LISTED_COLUMNS, _PACKED).where(MATCH_LIST_BY_DIALECT[dialect](operations.c.id, "the_ids"))
@@ -208,7 +208,7 @@ _FIND_BOUND_KEY = Statement(
 )
 
 RECOVERED_STATUS = apply_trigger("running", "recover")[0]
-"""The status of an operation whose lease ran out with no write in flight."""
+"""The status of an operation whose lease has expired with no write in flight."""
 
 
 # -- preparing ----------------------------------------------------------------------------------------------------
@@ -431,7 +431,7 @@ def dump_call_spend(call: CallSpend | None) -> Json:
 
 
 def load_call_spend(stored: Json) -> CallSpend | None:
-    """Read what :func:`dump_call_spend` wrote."""
+    """Read the stored form of :func:`dump_call_spend`."""
     if stored is None:
         return None
     exposed, planned = (Spend(*amounts) for amounts in stored)
@@ -502,7 +502,7 @@ APPROVAL_FACTS: Mapping[str, Json] = {"kind": "approval", "rule": "require_appro
 def record_rule_event(connection: Connection, operation_id: str, clock: Clock, facts: Mapping[str, Json]) -> None:
     """Record that a rule stopped an execution. The operation stays prepared.
 
-    ``facts`` are members of the event's data: ``kind`` tells which rule, and ``rule`` names it.
+    ``facts`` are members of the event's data: ``kind`` is the kind of the rule, and ``rule`` is its name.
     """
     row = _GET.fetch_one(connection, {"the_id": operation_id})
     event_row = events.make_event_row(

@@ -30,7 +30,10 @@ from .urls import make_malformed_url_error
 MAX_CONNECTIONS = 8
 """The maximum number of connections for writing, and also for reading."""
 TIMEOUT_SECONDS = 25.0
-"""The maximum time of a read or a write, including the wait for a connection. Closing a dead one takes 2 s more."""
+"""The maximum time of a read or a write, including the wait for a connection.
+
+Closing a dead connection takes 2 s more.
+"""
 SERIALIZATION_FAILURE = "40001"
 DEADLOCK = "40P01"
 CONNECTION_LOST_CLASSES = ("08", "57P")
@@ -47,7 +50,7 @@ TIMEOUT_MESSAGES = {
 TIMEOUT_SETTINGS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 UNLIMIT_STATEMENTS = "; ".join(f"SET {name} = 0" for name in TIMEOUT_SETTINGS)
 LIMIT_STATEMENTS = "; ".join(f"RESET {name}" for name in TIMEOUT_SETTINGS)
-"""Switch the timeouts of a connection off, for a function that may take long, and on again."""
+"""Switch the timeouts of a connection off and on again, around a function that may take long."""
 
 DEFECT_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.SyntaxOrAccessError)
 
@@ -74,7 +77,10 @@ class _Attempt:
     def run(
         self, connection: Connection, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Run the function on a connection. If ``is_connection_lost`` is set then, the connection is unusable."""
+        """Run the function on a connection.
+
+        Afterwards ``is_connection_lost`` says whether the connection is unusable.
+        """
         if self.is_limited:
             return self._run(connection, function, args, kwargs)
         raw = _driver_connection(connection)
@@ -95,17 +101,17 @@ class _Attempt:
             await_only(raw.execute(BEGIN_STATEMENT))
             result = function(connection, *args, **kwargs)
             self.may_be_committed = True
-            if await_only(raw.execute("COMMIT")) != "COMMIT":  # the function ignored a failed statement
+            if await_only(raw.execute("COMMIT")) != "COMMIT":  # because the function ignored a failed statement
                 raise StoreError("The database gave the transaction up.")
             self.has_notification = take_notification(connection)
         except Exception as error:
             self.is_connection_lost = (
                 raw.is_closed()
-                or isinstance(error, (OSError, asyncpg.InternalClientError))  # the latter: the protocol is out of step
+                or isinstance(error, (OSError, asyncpg.InternalClientError))  # the latter: a broken protocol
                 or _sqlstate(error).startswith(CONNECTION_LOST_CLASSES)
             )
             if not self.is_connection_lost and raw.is_in_transaction():
-                self.is_connection_lost = True  # unless the transaction can be rolled back
+                self.is_connection_lost = True  # stays True if ROLLBACK fails
                 await_only(raw.execute("ROLLBACK"))
                 self.is_connection_lost = False
             raise
@@ -147,7 +153,7 @@ def _to_store_error(error: BaseException) -> BaseException:
 
 
 class _ConnectionPool:
-    """A pool of open connections. Each runs one function at a time; functions wait in order.
+    """A pool of open connections. Each connection runs one function at a time; functions wait in order.
 
     ``tell`` is called after a commit in which :func:`notify` was called.
     """
@@ -187,7 +193,7 @@ class _ConnectionPool:
                 return result
         except DATABASE_ERRORS as error:
             if limit is not None and limit.expired():
-                self._discard_idle()  # the others may be dead as well
+                self._discard_idle()  # the other connections may be dead as well
                 raise StoreError(f"The database did not answer within {TIMEOUT_SECONDS:g} seconds.") from error
             raise _to_store_error(error) from error
 
@@ -215,9 +221,9 @@ class _ConnectionPool:
         except Exception:
             if trial.is_connection_lost or connection.invalidated:
                 self._discard(connection)
-                self._discard_idle()  # the others were lost at the same time
+                self._discard_idle()  # the other connections were lost at the same time
             else:
-                self._idle_connections.append(connection)  # rolled back, so it can be used again
+                self._idle_connections.append(connection)  # it is rolled back, so it can be used again
             raise
         except BaseException:
             self._discard(connection)
@@ -232,7 +238,7 @@ class _ConnectionPool:
             return await self._engine.connect()
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreError(f"The database cannot be reached: {type(error).__name__}: {error}") from error
-        except ValueError:  # asyncpg repeats the part of the URL that it cannot read, which may be of the password
+        except ValueError:  # its message repeats a part of the URL, which may hold the password
             raise make_malformed_url_error() from None
 
     def _discard(self, connection: AsyncConnection) -> None:
@@ -293,7 +299,7 @@ class _QueryBatcher:
     ) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and len(callers) > 1 and _is_refused(error):  # perhaps for the values of one of them
+        if error is not None and len(callers) > 1 and _is_refused(error):  # perhaps because of one caller's values
             for caller in callers:
                 self._send(statement, [caller])
             return
@@ -314,14 +320,15 @@ class _QueryBatcher:
 
 
 async def _close_connection(connection: AsyncConnection) -> None:
-    await connection.invalidate()  # waits 2 s at most; close() would wait without a limit
+    await connection.invalidate()  # waits at most 2 s; close() alone would wait without a limit
     await connection.close()
 
 
 def _make_server_settings(timeouts: DatabaseTimeouts) -> dict[str, str]:
     """Return the settings of a connection.
 
-    The server ends a transaction whose client is gone: its locks would block the next attempt to store a receipt.
+    The server ends a transaction whose client is gone. Otherwise the locks of the transaction would block the next
+    attempt to store a receipt.
     """
     return {
         "statement_timeout": f"{timeouts.statement}s",
@@ -354,7 +361,7 @@ class PostgresStore(Store):
         return await self._run_uncancellable(_write_attempt, function, args, kwargs)
 
     async def upgrade(self, function: Callable[[Connection], Result], in_transaction: bool = True) -> Result:
-        """Run the function as a write without a time limit, or each of its statements as a transaction."""
+        """Run the function as a write without a time limit, in one transaction or in one for each statement."""
         self._require_open()
         attempt = partial(_Attempt, in_transaction=in_transaction, is_limited=False)
         return await self._run_uncancellable(attempt, function, (), {}, limited=False)
@@ -414,4 +421,4 @@ class PostgresStore(Store):
     def _forget_task(self, task: asyncio.Task[Any]) -> None:
         self._running_tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # without this asyncio warns if the caller was cancelled
+            task.exception()  # otherwise asyncio warns if the caller was cancelled

@@ -1,4 +1,4 @@
-"""Stores the receipt of a native write, with what it shows."""
+"""Stores the receipt of a native write, with the statuses and created entities that it shows."""
 
 from __future__ import annotations
 

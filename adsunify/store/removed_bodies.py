@@ -1,7 +1,7 @@
 """Removes the bodies of operations that have ended long ago: of plans, of requests, and of responses.
 
-The operations, their receipts, digests and states stay. In the place of a plan stays what :class:`PlanRemains` holds.
-An operation keeps its plan as long as something can still need it: another operation can resume it, it is part of a
+The operations, their receipts, digests and states stay. A removed plan is replaced by its :class:`PlanRemains`.
+An operation keeps its plan as long as the plan may still be needed: another operation can resume it, it is part of a
 chain or of a change set, its outcome is not known, or it came back from a backup.
 """
 
@@ -36,9 +36,9 @@ _IS_IN_CHANGE_SET = or_(
 
 @frozen
 class PlanRemains:
-    """What stays of a removed plan: its outline, and the entities that the operation created, as responses show them.
+    """The rest of a removed plan: its outline, and the created entities as responses show them.
 
-    The created entities are stored, because the bodies say of which kinds they are.
+    The created entities are stored because only the removed bodies say of which kinds they are.
     """
 
     outline: Plan
@@ -70,7 +70,7 @@ def _has_ended(before: int) -> ColumnElement[bool]:
 def is_plan_removable(before: int) -> ColumnElement[bool]:
     """Make the condition that the plan of an operation can be removed. ``before``: milliseconds since 1970.
 
-    An operation that was not written completely is resumed, so it keeps its plan unless nothing of it was ever sent.
+    An incomplete operation can be resumed, so it keeps its plan unless none of its writes was ever sent.
     """
     return and_(
         operations.c.plan_removed_at.is_(None),

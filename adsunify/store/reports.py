@@ -1,6 +1,6 @@
 """Asynchronous reports at the networks: one row for each subject, so that a second read resumes the job.
 
-The figures of a report are not stored. For an hour the job is read again. After that a new report is requested, because
+The figures of a report are not stored. For an hour, a read uses the same job. Later reads request a new report, because
 networks correct their figures.
 """
 
@@ -20,12 +20,12 @@ from .schema import reports
 ReportState = Literal["starting", "pending", "read"]
 START_MILLISECONDS = 120_000
 REREAD_MILLISECONDS = 3_600_000
-"""How long the job of a completed report is read again before a new report is requested."""
+"""How long reads use the job of a completed report before they request a new report."""
 
 
 @frozen
 class ReportSubject:
-    """What a report is about: an account, days as ``YYYY-MM-DD``, a level, and its entities.
+    """The subject of a report: an account, days as ``YYYY-MM-DD``, a level, and its entities.
 
     ``entities`` is the SHA-256 of their sorted ids, in hexadecimal digits; it is empty for all entities.
     """
@@ -102,7 +102,7 @@ def begin_report(
 ) -> tuple[ReportRecord, bool]:
     """Return the report of a subject, and whether this caller must request it from the network.
 
-    Only one of several callers requests it. If it does not succeed, another caller may after 2 minutes.
+    Only one of several callers requests it. If that caller fails, another caller may request it after 2 minutes.
     """
     at = clock.now()
     connection.execute(_DELETE_STALE, {"of_account": subject.account_id, "before": at - REREAD_MILLISECONDS})

@@ -1,7 +1,7 @@
-"""Marks what a database that was restored from a backup cannot know: what happened between the backup and the restore.
+"""Marks the rows of a restored database that may have changed between the backup and the restore.
 
-An operation that the backup holds as prepared may have been executed since, and an operation that can be resumed may
-have been resumed. Writing either again could write twice.
+An operation that is prepared in the backup may have been executed after the backup, and an operation that can be
+resumed may have been resumed. Executing either operation again could write twice.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ RESTORED_MESSAGE = (
     "and the restore."
 )
 HEEDED_SINCE = "0022"
-"""The migration of the first version that does not resume what came back from a backup."""
+"""The migration of the first version that does not resume operations that were restored from a backup."""
 PAGE_SIZE = 500
 _GET_WORKSPACE = attrgetter("workspace_id")
 
 
 @frozen
 class RestoredCounts:
-    """What was marked.
+    """The numbers of marked rows.
 
     Attributes:
         unknown: the operations that could still be executed; their status is ``unknown`` now.
-        unresumable: the operations that cannot be resumed any more, those among them.
+        unresumable: the operations that cannot be resumed any more, including the unknown ones.
         change_sets: the open change sets that were cancelled.
         sessions: the sessions that were ended.
     """
@@ -54,7 +54,7 @@ class RestoredCounts:
 
 
 def mark_restored(connection: Connection, by: Author, clock: Clock) -> RestoredCounts:
-    """Mark everything that may have gone on after the backup. No server may run. A second call changes nothing more.
+    """Mark everything that may have changed after the backup. No server may run. A second call changes nothing.
 
     Operations that had not expired by the last event of the backup become ``unknown``. All that have not succeeded
     cannot be resumed. Open change sets are cancelled. Sessions end, because some of them may have ended already.
@@ -62,7 +62,7 @@ def mark_restored(connection: Connection, by: Author, clock: Clock) -> RestoredC
     raise_oldest_version(connection, HEEDED_SINCE)
     now = clock.now()
     newest = connection.execute(select(events.c.created_at).order_by(events.c.id.desc()).limit(1)).scalar()
-    backup = min(newest or 0, now) - MAX_AHEAD_MILLISECONDS  # clocks may differ
+    backup = min(newest or 0, now) - MAX_AHEAD_MILLISECONDS  # the clocks of servers may differ
     could_run = operations.c.status == "prepared", operations.c.expires_at > backup
     executable = connection.execute(
         update(operations)

@@ -1,7 +1,7 @@
-"""Prepares operations that carry on with others. The UPDATE that binds both is exclusive.
+"""Prepares operations that resume others.
 
-It requires that no other operation carries on already, and that nobody has executed the old operation or decided about
-it since its receipts and verdicts were read.
+Only one UPDATE can link an operation to the one that resumes it. The UPDATE requires that no other operation resumes it
+already, and that it was not executed, inspected or settled after its receipts and verdicts were read.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _GET_ACCOUNT = Statement(
 
 @frozen
 class FoundEntities:
-    """Entities that a verdict found: created by step ``n`` of an operation whose receipt does not name them."""
+    """Entities that a verdict found. Step ``n`` of the operation created them, but no receipt names them."""
 
     operation_id: str
     n: int
@@ -65,7 +65,7 @@ class FoundEntities:
 
 
 class ChainMoved(Exception):
-    """The chain is no longer as it was read: an operation was executed, or a receipt or a verdict has arrived."""
+    """The chain has changed since it was read: an operation was executed, or a receipt or a verdict has arrived."""
 
 
 def prepare_resumption(
@@ -76,12 +76,12 @@ def prepare_resumption(
     clock: Clock,
     idempotency: Idempotency | None = None,
 ) -> PreparedOperations:
-    """Store an operation that carries on with another one, which thereby cannot be executed or cancelled any more.
+    """Store an operation that resumes another one. The other one cannot be executed or cancelled any more.
 
     Args:
         connection: the connection.
-        actor: who prepares it.
-        draft: the operation; ``draft.resumes`` is what it carries on with, as it was read.
+        actor: the actor that prepares it.
+        draft: the operation; ``draft.resumes`` is the end of the chain that it resumes, as it was read.
         found_entities: the entities that verdicts found. They count as created by their steps from now on.
         clock: the clock.
         idempotency: the caller's idempotency key.
@@ -104,7 +104,7 @@ def link_resumption(
     found_entities: Sequence[FoundEntities],
     clock: Clock,
 ) -> None:
-    """Bind a stored operation to the one that it carries on with. Arguments and errors: :func:`prepare_resumption`."""
+    """Link a stored operation to the one that it resumes. Arguments and errors: :func:`prepare_resumption`."""
     end = draft.resumes
     assert end is not None
     values = {
@@ -144,7 +144,7 @@ def _count_receipts(chain: Mapping[str, Sequence[StepAttempt]]) -> int:
 
 
 def raise_if_resumed(connection: Connection, end: ChainEnd) -> None:
-    """Raise Conflict ``already_resumed`` if another operation carries on with the operation."""
+    """Raise Conflict ``already_resumed`` if another operation resumes the operation."""
     last = find_last_of_chain(connection, end.chain_id)
     if last != end.operation_id:
         raise make_resumed_error(last)

@@ -1,10 +1,10 @@
-"""What is deleted after its retention, as a table of rules, and the function that deletes one page of a rule.
+"""The rules that say which rows are deleted after their retention, and the function that deletes one page of a rule.
 
 Operations, receipts, idempotency keys, events and the ledger are never deleted. The rules about operations remove
 bodies only; :mod:`.removed_bodies` says of which operations.
 
 A page is a range of primary keys, and each page is one transaction. So no transaction grows long, servers keep running,
-and a process that ends between two pages loses nothing: the next run goes on.
+and the next run continues if a process ends between two pages.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class RetentionRule:
     Attributes:
         kind: the name of the kind.
         days: the default of its retention, in days.
-        removes: what is deleted, in words.
+        removes: a text that names the deleted data.
         key: the column of the primary key.
-        is_due: makes the condition of a row that is deleted, from the time (milliseconds since 1970) at which its
-            retention must have begun.
+        is_due: makes the condition of the rows to delete, from the latest time (milliseconds since 1970) at which their
+            retention may have begun.
         child: the column of another table that refers to the key; its rows are deleted first.
-        is_body: the row stays, and only bodies of it are removed.
+        is_body: whether the row stays, and only its bodies are removed.
     """
 
     kind: RetentionKind
@@ -64,14 +64,14 @@ class RetentionRule:
 
 @frozen
 class RetentionPage:
-    """A page of a rule: its last key, None after the last page; and the keys that are due."""
+    """A page of a rule: its last key (None after the last page), and the keys of the due rows."""
 
     last_key: str | None
     due: Sequence[str]
 
 
 def _is_delivery_due(before: int) -> ColumnElement[bool]:
-    """A delivery that has ended; its last attempt counts, so a redelivery keeps the history."""
+    """Whether a delivery has ended. Its last attempt counts, so a redelivery keeps the history."""
     has_later_attempt = exists().where(
         delivery_attempts.c.delivery_id == deliveries.c.id, delivery_attempts.c.at > before
     )
@@ -81,7 +81,7 @@ def _is_delivery_due(before: int) -> ColumnElement[bool]:
 
 
 def _is_grant_due(before: int) -> ColumnElement[bool]:
-    """A grant that has ended. It stays while its client is frozen: a client without a grant is deleted itself."""
+    """Whether a grant has ended and its client is not frozen. A client without a grant would be deleted."""
     is_frozen = exists().where(
         frozen_credentials.c.workspace_id == grants.c.workspace_id,
         frozen_credentials.c.credential == grants.c.client_id + ":" + grants.c.user_id,
@@ -158,7 +158,7 @@ def find_due_page(
         connection: the connection.
         rule: the rule.
         after: the last key of the page before; empty for the first page.
-        before: the time at which the retention of a row must have begun, in milliseconds since 1970.
+        before: the latest time at which the retention of a due row may have begun, in milliseconds since 1970.
         page_size: how many rows a page has.
     """
     keys = (

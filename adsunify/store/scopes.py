@@ -21,7 +21,7 @@ def dump_scope(actor: Actor) -> str | None:
 def is_in_scope(scope: ColumnElement[Any], account: ColumnElement[str], network: ColumnElement[str]) -> Any:
     """Return the condition that a scope has an account; NULL has all.
 
-    The text of a scope holds ids and codes in quotes and no others, so that none is a part of another.
+    The text of a scope contains only quoted ids and codes, so a search for one of them cannot match a part of another.
     """
     text = scope if isinstance(scope.type, Text) else type_coerce(scope, Text)
     is_restricted = {member: text.like(f'%"{member}"%') for member in ("accountIds", "networks")}

@@ -51,7 +51,7 @@ class _JobResult:
 
 
 class _TransactionLost(Exception):
-    """The transaction was lost. If it had not begun, running its functions one by one would fail as well."""
+    """The transaction was lost. ``has_begun``: if False, running its functions one by one would fail as well."""
 
     def __init__(self, cause: BaseException, has_begun: bool) -> None:
         super().__init__(str(cause))
@@ -69,7 +69,7 @@ def _make_engine(path: Path, pragmas: Sequence[str]) -> Engine:
 
     @event.listens_for(engine, "connect")
     def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # we begin transactions; the driver must not
+        connection.isolation_level = None  # we begin transactions, so the driver must not
         for pragma in pragmas:
             _set_pragma(connection, pragma)
 
@@ -79,8 +79,8 @@ def _make_engine(path: Path, pragmas: Sequence[str]) -> Engine:
 def _set_pragma(connection: sqlite3.Connection, pragma: str) -> None:
     """Set a pragma, and wait for other connections up to the busy timeout.
 
-    SQLite answers ``journal_mode = WAL`` with SQLITE_BUSY at once while another connection changes the mode of a new
-    file: its busy timeout does not apply to that change.
+    While another connection changes the mode of a new file, SQLite answers ``journal_mode = WAL`` with SQLITE_BUSY at
+    once. The busy timeout does not apply to this change.
     """
     until = time.monotonic() + BUSY_SECONDS
     while True:
@@ -118,7 +118,7 @@ def _discard_connection(connection: Connection | None) -> None:
 def _resolve_futures(outcomes: Iterable[_JobResult], afterwards: Callable[[], None] | None) -> None:
     for outcome in outcomes:
         future = outcome.job.future
-        if future.done():  # its caller was cancelled; the write is committed nevertheless
+        if future.done():  # the caller was cancelled, but the write is committed
             continue
         if outcome.error is None:
             future.set_result(outcome.result)
@@ -132,7 +132,7 @@ def _resolve_callers(outcomes: Sequence[_JobResult], afterwards: Callable[[], No
     """Resolve the callers, each in its own event loop, and call ``afterwards`` there."""
     for loop in {outcome.job.loop for outcome in outcomes}:
         mine = [outcome for outcome in outcomes if outcome.job.loop is loop]
-        with suppress(RuntimeError):  # nobody waits in a closed loop
+        with suppress(RuntimeError):  # a closed loop has no waiting callers
             loop.call_soon_threadsafe(_resolve_futures, mine, afterwards)
 
 
@@ -149,7 +149,7 @@ class SqliteStore(Store):
         self._read_engine = _make_engine(path, ("query_only = ON",))
         self._write_connection: Connection | None = None
         self._read_connection: Connection | None = None
-        self._read_lock = threading.Lock()  # only event loops in several threads wait here
+        self._read_lock = threading.Lock()  # only a process with several event loops waits here
         self._writer_thread = threading.Thread(target=self._run_writer, name="adsunify-store-writer", daemon=True)
         self._writer_thread.start()
 
@@ -215,7 +215,7 @@ class SqliteStore(Store):
         open_ = True
         while open_ and (first := self._job_queue.get()) is not None:
             batch = [first]
-            while len(batch) < BATCH_SIZE and not self._job_queue.empty():  # no other thread takes from this queue
+            while len(batch) < BATCH_SIZE and not self._job_queue.empty():  # only this thread takes jobs from the queue
                 job = self._job_queue.get()
                 if job is None:
                     open_ = False
@@ -225,7 +225,7 @@ class SqliteStore(Store):
         self._close_writer()
 
     def _commit_jobs(self, jobs: Sequence[_Job]) -> None:
-        """Run the jobs in one transaction. If the transaction is lost, run each job in its own."""
+        """Run the jobs in one transaction. If the transaction is lost, run each job in a transaction by itself."""
         has_news = False
         try:
             outcomes = self._run_transaction(jobs)

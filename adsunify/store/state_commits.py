@@ -72,7 +72,7 @@ _RUNNING, _CLAIM_EVENT = apply_trigger("prepared", "claim")
 _NOW = bindparam("now", type_=BigInteger)
 _WALL = bindparam("wall", type_=BigInteger)
 """The machine's clock, for the expiry of credentials."""
-_IS_UNEXPIRED = operations.c.expires_at > _NOW  # the same rule as execution.state.is_expired
+_IS_UNEXPIRED = operations.c.expires_at > _NOW  # as in execution.state.is_expired
 _IS_DUE = or_(operations.c.not_before.is_(None), operations.c.not_before <= _NOW)
 _IS_LEASED = operations.c.lease_until > _NOW
 _IS_HELD = and_(operations.c.fence == bindparam("held_fence"), operations.c.status == _RUNNING)
@@ -80,9 +80,9 @@ _is_own_attempt = and_(steps.c.n == bindparam("own_n"), steps.c.attempt == bindp
 _NOTHING_OPEN = not_(
     exists().where(steps.c.operation_id == operations.c.id, steps.c.receipt_at.is_(None), not_(_is_own_attempt))
 )
-"""No write is in flight, except the write of this change if the same claim has stored its intent before."""
+"""No write is in flight, except the write of this change, whose intent the same claim may have stored before."""
 _IS_NEW_ATTEMPT = not_(exists().where(steps.c.operation_id == operations.c.id, _is_own_attempt))
-"""The attempt does not exist yet: no other execution ran since the receipts were read."""
+"""The attempt does not exist yet, so no other execution ran after the receipts were read."""
 _IS_THIS_OPERATION = and_(
     operations.c.id == bindparam("the_id"), operations.c.workspace_id == bindparam("in_workspace")
 )
@@ -141,7 +141,7 @@ _IS_EVALUATED = exists().where(
 )
 """The operation was evaluated by the present rules of the workspace."""
 _IS_NOT_FROZEN = or_(
-    _RULES_VERSION == 0,  # a freeze raises the version, so nothing was ever frozen
+    _RULES_VERSION == 0,  # a freeze raises the version, so 0 means that nothing was ever frozen
     not_(
         exists().where(
             frozen_credentials.c.workspace_id == operations.c.workspace_id,
@@ -160,7 +160,7 @@ _CLAIM = Statement(
     .where(
         _IS_THIS_OPERATION,
         operations.c.status == "prepared",
-        operations.c.updated_at <= _NOW,  # otherwise another machine's clock is ahead; see _claim_operation
+        operations.c.updated_at <= _NOW,  # else another machine's clock is ahead; see _claim_operation
         _IS_UNEXPIRED,
         _IS_DUE,
         _IS_NEW_ATTEMPT,
@@ -270,23 +270,23 @@ def commit_state(
     """Commit one change of an execution.
 
     A receipt is stored in any case. An intent is stored only if the result has no ``refusal``. If the intent is refused
-    although the claim is valid (access, expiry, a lease that ran out), the operation is handed back in the same
+    although the claim is valid (access, expiry, an expired lease), the operation is handed back in the same
     transaction.
 
-    A change may be repeated after its connection was lost during the commit. If it was committed, it changes nothing
-    and has the same result; a repeated claim has the refusal ``claimed``.
+    A change may be repeated after the connection was lost during the commit. If the first commit succeeded, the
+    repetition changes nothing and has the same result; a repeated claim has the refusal ``claimed``.
 
     Args:
         connection: the connection.
         change: the change.
-        actor: who executes.
+        actor: the actor that executes the operation.
         clock: the clock.
         lease: the milliseconds after which others may regard the claim as lost.
         observed: the statuses that the receipt shows.
         created: the entities that the receipt reports as created. If another step has created one of them, the receipt
             becomes ambiguous.
-        binding: what a claim takes from the windows of guardrails (:func:`.guardrails.bind_windows`); None means that
-            the workspace has no guardrail.
+        binding: the amounts that a claim adds to the windows of guardrails (:func:`.guardrails.bind_windows`); None
+            means that the workspace has no guardrail.
 
     Raises:
         NotFound: the actor may not see the operation.
@@ -364,12 +364,12 @@ def _claim_operation(
         conditions = _read_conditions(connection, values)
         reason = _claim_refusal(conditions, actor, clock)
         if reason == "claimed" and recover_operations(connection, clock, change.operation_id):
-            continue  # its lease ran out with no write in flight, so it can be claimed now
+            continue  # it is ``prepared`` again, so it can be claimed now
         if reason == "approval":
             record_rule_event(connection, change.operation_id, clock, APPROVAL_FACTS)
         if reason is not None:
             return CommitResult(0, values["now"], reason)
-        # no condition fails any more: another machine's clock is ahead, or another claim has ended in the meantime
+        # all conditions hold now: another machine's clock is ahead, or another claim has ended in the meantime
         clock.observe(conditions.updated_at)
         values["now"] = clock.now()
         values["new_lease"] = values["now"] + lease
@@ -397,7 +397,7 @@ def _claim_operation(
     if intent is not None and not attempts.save_intent(
         connection, change.operation_id, row.fence, intent, values["now"], values["new_executed_by"]
     ):
-        # PostgreSQL: the claim waited for another one, and sees the new row but the old attempts
+        # on PostgreSQL, a claim that waited for another one sees the new row but the old attempts
         raise StoreError(f"Another execution has made attempt {intent.attempt} at step {intent.step_index}.")
     return CommitResult(row.fence, values["now"])
 
@@ -479,7 +479,7 @@ def _hand_back_if_refused(
         if change.intent is not None:
             attempts.withdraw_intent(connection, change.operation_id, result.fence, change.intent, values["now"], actor)
         code, message = _STOP_REASONS[result.refusal]
-        again = result.refusal == "fenced"  # only the lease ran out, so the caller may execute again
+        again = result.refusal == "fenced"  # only the lease has expired, so the caller may execute again
         _end_execution(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
         if result.refusal == "approval":
             record_rule_event(connection, change.operation_id, clock, APPROVAL_FACTS)
@@ -504,7 +504,7 @@ def _end_execution(
     row = _END.fetch_one_or_none(connection, values | ended)
     if row is None:
         conditions = _read_conditions(connection, values)
-        # if the state is right, this claim has committed it before and saw an error: only the holder of a fence ends it
+        # only the holder of a fence can end it, so this claim has committed this end before, but saw an error
         is_ended = conditions.fence == values["held_fence"] and conditions.status == status
         return CommitResult(values["held_fence"], values["now"], None if is_ended else "fenced")
     if trigger == "hand_back":

@@ -169,7 +169,7 @@ def set_savepoint(connection: Connection, name: str) -> None:
 
 
 def roll_back_to_savepoint(connection: Connection, name: str) -> None:
-    """Undo everything since the savepoint, and give up the locks taken since."""
+    """Undo everything since the savepoint, and release the locks taken since."""
     FETCH_BY_DIALECT[connection.dialect.name](connection, f"ROLLBACK TO SAVEPOINT {name}", ())
 
 
@@ -248,10 +248,11 @@ def _fetch_postgresql(connection: Connection, text: str, values: Sequence[Any]) 
 
 @cache
 def _batch_sql(compiled: _Compiled, dialect: Dialect) -> str:
-    """Build a SELECT for many sets of values, given as columns; the last column of a row is the number of its set.
+    """Build a SELECT for many sets of values.
 
-    ``OFFSET 0`` keeps PostgreSQL from joining the sets with the table as a whole: each set is looked up by the index. A
-    join that reads the whole table is cheap while the table is new, and a cached plan keeps it while the table grows.
+    Each value is a column, and the last column of a row is the number of its set. ``OFFSET 0`` makes PostgreSQL look up
+    each set by the index, instead of joining all sets with the whole table. PostgreSQL would choose that join while the
+    table is small, and keep it in a cached plan while the table grows.
     """
     columns = ", ".join(f"${number}::{type_.compile(dialect)}[]" for number, type_ in enumerate(compiled.types, 1))
     names = ", ".join(f"value{number}" for number in range(1, len(compiled.types) + 1))

@@ -15,7 +15,7 @@ _IS_VOID = or_(
     _undo.c.status == "cancelled",
     and_(_undo.c.status == "prepared", _undo.c.fence == 0, _undo.c.expires_at <= bindparam("now")),
 )
-"""The earlier undo was cancelled, or it expired before anything was written."""
+"""The earlier undo was cancelled, or it expired before it wrote anything."""
 _IS_FREE = or_(operations.c.undone_by.is_(None), operations.c.undone_by.in_(select(_undo.c.id).where(_IS_VOID)))
 _LINK = Statement(
     update(operations)

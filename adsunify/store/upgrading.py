@@ -24,15 +24,15 @@ from .migrate import (
 )
 
 PAUSE_SECONDS = 0.1
-"""The pause until the next look while another process migrates."""
+"""The pause until the next check while another process migrates."""
 LOCK_PAUSE_SECONDS = 1.0
-"""The pause after a lock of a table could not be had, in which requests use the table."""
+"""The pause after a table could not be locked. Requests can use the table during the pause."""
 LOCK_ATTEMPTS = 60
 
 
 @frozen
 class UpgradePlan:
-    """What an upgrade of a database does.
+    """The steps of an upgrade of a database.
 
     Attributes:
         version: the newest migration of the database; None if it is empty.
@@ -48,7 +48,10 @@ class UpgradePlan:
 
     @property
     def contracting(self) -> Sequence[Migration]:
-        """The migrations before which servers of older versions must be stopped. An empty database has no servers."""
+        """The migrations before which servers of older versions must be stopped.
+
+        None for an empty database, which has no servers.
+        """
         return (
             []
             if self.version is None
@@ -100,7 +103,7 @@ async def upgrade_schema(store: Store, *, run_contracting: bool) -> None:
 
 
 def _take_batch(migrations: Sequence[Migration]) -> Sequence[Migration]:
-    """Return the first migrations that run in one transaction, or the first one if it runs in none."""
+    """Return the next migrations that run in one transaction; only the first one if it runs without a transaction."""
     return list(takewhile(lambda migration: migration.in_transaction, migrations)) or migrations[:1]
 
 

@@ -1,4 +1,4 @@
-"""The address of a database, which may hold a password: errors never repeat it."""
+"""The address of a database. Errors never repeat the address, because it may contain a password."""
 
 from __future__ import annotations
 

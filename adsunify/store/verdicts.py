@@ -17,7 +17,7 @@ from .schema import accounts, operations, steps, verdicts
 from .statement import Statement
 
 OPEN_STATES = ("in_flight", "ambiguous")
-"""The states of an attempt whose outcome no receipt says."""
+"""The states of an attempt whose outcome is not in a receipt."""
 _INSERT = Statement(insert(verdicts))
 _OF_OPERATION = Statement(
     select(verdicts).where(verdicts.c.operation_id == bindparam("of_operation")).order_by(verdicts.c.id)
@@ -42,7 +42,7 @@ _OPEN_OF_ACCOUNT = Statement(
 
 @frozen
 class OpenAttempt:
-    """An attempt at a step of which no receipt says whether it was applied.
+    """An attempt at a step without a receipt that says whether it was applied.
 
     Attributes:
         request: the request of the attempt, as JSON.
@@ -80,7 +80,7 @@ def save_verdicts(connection: Connection, operation_id: str, new_verdicts: Seque
 def list_verdicts(connection: Connection, operation_id: str) -> list[StepVerdict]:
     """Return the valid verdict of each step and attempt: the last settlement, or the last inspection if there is none.
 
-    A verdict is void if its attempt has a receipt that is not ambiguous; the caller compares them.
+    A verdict is void if its attempt has an unambiguous receipt; the caller checks this.
     """
     rows = _OF_OPERATION.fetch_all(connection, {"of_operation": operation_id})
     return [_verdict_from_row(row) for row in _select_valid_rows(rows)]
@@ -107,7 +107,7 @@ def hash_verdicts(verdicts_by_operation: Mapping[str, Iterable[StepVerdict]]) ->
 def list_open_attempts(
     connection: Connection, network: str, native_account: str, operation_id: str
 ) -> list[OpenAttempt]:
-    """Return the attempts in doubt or in flight of all workspaces in the account, except those of this operation."""
+    """Return the attempts in doubt or in flight in the account, of all workspaces and all other operations."""
     rows = [
         row
         for account in _LIST_ACCOUNTS.fetch_all(connection, {"network": network, "native_account": native_account})
@@ -131,7 +131,7 @@ def list_open_attempts(
 
 
 def _select_valid_rows(rows: Iterable[Any]) -> list[Any]:
-    """Return the row of the valid verdict of each operation, step and attempt; ``rows`` has the oldest first."""
+    """Return the row of the valid verdict of each operation, step and attempt; ``rows``: verdicts, oldest first."""
     valid: dict[tuple[str, str, int], Any] = {}
     for row in rows:
         subject = (row.operation_id, row.key, row.attempt)

@@ -28,7 +28,7 @@ SECRETS_TABLE = "webhooks"
 
 @frozen
 class WebhookRecord:
-    """A subscription. It ends with the key (``key_id``) or the agent's grant with which it was created."""
+    """A subscription. It ends when the key (``key_id``) or the agent's grant that created it ends."""
 
     id: str
     workspace_id: str
@@ -48,7 +48,7 @@ _GRANT = exists().where(
     grants.c.client_id + ":" + grants.c.user_id == webhooks.c.credential,
     grants.c.workspace_id == webhooks.c.workspace_id,
     grants.c.revoked_at.is_(None),
-    grants.c.scope.is_(None),  # agents make no subscriptions any more, so a grant with a scope replaced the maker's
+    grants.c.scope.is_(None),  # a new grant with a scope has replaced the creator's
 )
 _IS_MADE_BY_AGENT = webhooks.c.credential.like("%:%")  # the credential of an agent is "client:user"
 ENDED_REASON = case(
@@ -58,7 +58,7 @@ ENDED_REASON = case(
     (and_(_IS_MADE_BY_AGENT, ~_GRANT), "grant_revoked"),
     (and_(_IS_MADE_BY_AGENT, ~_GRANT.where(grants.c.expires_at > _NOW)), "grant_expired"),
 )
-"""The reason why a subscription has ended, so that nothing is delivered to it; NULL if it has not ended.
+"""The reason why a subscription has ended and gets no deliveries; NULL if it has not ended.
 
 A subscription ends with the membership of its creator, and with the key or grant with which it was created. Select this
 expression over :func:`join_authority`, with the parameter ``now`` (the machine's clock in milliseconds).
@@ -85,7 +85,7 @@ _SOME_DELIVERIES = (
     .where(deliveries.c.webhook_id == bindparam("of_webhook"))
     .order_by(deliveries.c.id)
     .limit(REMOVE_BATCH_SIZE)
-    .with_for_update()  # otherwise a worker could store an attempt at the same time
+    .with_for_update()  # otherwise a worker could insert an attempt at the same time
 )
 _LIST_SUBSCRIPTIONS = Statement(
     join_authority(select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events, api_keys.c.scope))
@@ -158,7 +158,7 @@ def list_ended_reasons(connection: Connection, workspace_id: str, clock: Clock) 
 
 
 def require_not_ended(connection: Connection, webhook: WebhookRecord, clock: Clock) -> None:
-    """Raise Conflict if a subscription has ended. Nothing is queued for it then."""
+    """Raise Conflict if a subscription has ended. Nothing is queued for an ended one."""
     if webhook.id in list_ended_reasons(connection, webhook.workspace_id, clock):
         message = "This webhook has ended with its key, grant or membership. Nothing was queued. Create a new webhook."
         raise Conflict(message, code="webhook_ended")
@@ -179,7 +179,10 @@ def lock_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecor
 
 
 def _is_in_scope(actor: Actor, row: Row[Any]) -> bool:
-    """Whether the actor may see a subscription, and reaches what it delivers. A key's own delivers its scope only."""
+    """Whether the actor may see a subscription and reaches its events.
+
+    A key's own subscription only has events in its scope.
+    """
     is_own = row.credential == actor.credential
     is_reached = is_own or actor.can_reach(row.account_id, row.network)
     return is_reached and actor.can_see(row.workspace_id, row.user_id, row.credential)

@@ -1,7 +1,8 @@
-"""Binds the windows of rules in the commits of an execution: claims take from them, ends without a write give back.
+"""Binds the windows of rules in the commits of an execution.
 
-The sum of a window stands beside its rule, so that a conditional UPDATE of that row binds it: of two claims that wait
-for one row, the second sees what the first has added. With a sum over other rows in the condition both would pass.
+Claims add amounts to them. An execution that ends without a write releases its amounts. The sum of a window is a column
+of its rule, so a conditional UPDATE of the rule's row enforces the limit: of two claims that wait for one row, the
+second one sees the amounts that the first one added. If the condition summed other rows, both claims would pass.
 
 Times are whole hours since 1970 (UTC). Amounts are micro-units. All writers lock in one order, which prevents
 deadlocks: the operation, the rules by id, the workspace.
@@ -40,7 +41,7 @@ from .statement import Statement, is_one_of
 from .verdicts import list_verdicts
 
 BEFORE_CLAIM = "before_claim"
-"""The savepoint that a claim sets before it takes from windows."""
+"""The savepoint that a claim sets before it adds to windows."""
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ USED_NOW = [
     ).label(name)
     for name in ("daily", "lifetime")
 ]
-"""What the window of a rule counts in the current hour, daily and lifetime."""
+"""The daily and lifetime sums of the window of a rule in the current hour."""
 
 _IS_COUNTED = exists().where(
     guardrail_uses.c.rule_id == guardrails.c.id, guardrail_uses.c.chain_id == bindparam("of_chain")
@@ -101,7 +102,7 @@ def _is_new_use(dialect: str) -> ColumnElement[bool]:
 
 
 def _fits(limit: ColumnElement[Any], used: ColumnElement[int], added: ColumnElement[int]) -> ColumnElement[bool]:
-    """Whether a window has room. The difference cannot leave 64 bits, as the sum could."""
+    """Whether a window has room. The difference cannot overflow 64 bits, but the sum could."""
     return or_(added == 0, used <= func.coalesce(limit, MAX_WINDOW_TOTAL) - added)
 
 
@@ -186,9 +187,9 @@ _SUBTRACT_FROM_HOUR = Statement(
 def take_from_windows(
     connection: Connection, workspace_id: str, binding: SpendBinding, hour: int
 ) -> WindowBreach | Literal["rules_changed"] | None:
-    """Reserve what an operation takes from the windows of its rules, in the transaction of its claim.
+    """Reserve the amounts of an operation in the windows of its rules, in the transaction of its claim.
 
-    A window that counts the chain already is left alone. If the result is not None, the caller must roll back to a
+    A window that counts the chain already does not change. If the result is not None, the caller must roll back to a
     savepoint from before the claim.
 
     PostgreSQL runs transactions as READ COMMITTED: a SELECT that waited for a lock shows the locked rows as they are
@@ -198,12 +199,12 @@ def take_from_windows(
     Args:
         connection: the connection, in a transaction that has claimed the operation.
         workspace_id: the workspace.
-        binding: what the operation takes.
+        binding: the amounts of the operation.
         hour: the current hour.
 
     Returns:
-        None if everything is reserved; ``rules_changed`` if a rule is no longer the one of the binding; otherwise the
-        window with the least room.
+        None if everything is reserved; ``rules_changed`` if a rule has another version than in the binding; otherwise
+        the window with the least room.
     """
     uses = {use.rule_id: use for use in binding.uses if use.is_counted}
     key = {"of_workspace": workspace_id, "of_chain": binding.chain_id, "rule_ids": sorted(uses), "now_hour": hour}
@@ -213,7 +214,7 @@ def take_from_windows(
     if behind := [id_ for id_, row in rules.items() if row.hour < hour]:
         for row in recompute_windows(connection, behind, hour):
             rules[row.id] = rules[row.id]._replace(**row._asdict())
-    # an older operation of the chain may have given back while this waited for the lock
+    # an older operation of the chain may have released its amounts while this call waited for the lock
     counting = list_counting_rules(connection, binding.chain_id) if any(row.counted for row in rules.values()) else ()
     new = {id_: uses[id_] for id_ in rules if id_ not in counting}
     if not new:
@@ -242,7 +243,7 @@ def take_from_windows(
 
 
 def _find_breach(rule: Any, use: WindowUse) -> WindowBreach:
-    """Find the limit that does not admit a use. ``rule`` is its row."""
+    """Find the limit that a use exceeds. ``rule`` is its row."""
     limits: Sequence[tuple[Literal["daily", "lifetime"], int | None, int, int]] = (
         ("daily", rule.limit_daily, rule.used_daily, use.daily),
         ("lifetime", rule.limit_lifetime, rule.used_lifetime, use.lifetime),
@@ -255,7 +256,7 @@ def _find_breach(rule: Any, use: WindowUse) -> WindowBreach:
 
 
 def recompute_windows(connection: Connection, rule_ids: Collection[str], hour: int) -> list[Any]:
-    """Sum the hours of windows anew, up to the current hour, and return id, hour and sums of each rule."""
+    """Sum the hours of windows again, up to the current hour, and return id, hour and sums of each rule."""
     return _RECOMPUTE.fetch_all(connection, {"rule_ids": sorted(rule_ids), "now_hour": hour})
 
 
@@ -263,7 +264,7 @@ def recompute_windows(connection: Connection, rule_ids: Collection[str], hour: i
 
 
 def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) -> None:
-    """Give back what chains of operations took, except chains of which a write was or may have been applied.
+    """Release the amounts of chains of operations, except chains with a write that was or may have been applied.
 
     Args:
         connection: the connection, in the transaction that has ended the execution of an operation of each chain.
@@ -273,8 +274,8 @@ def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) 
     counted = [row.chain_id for row in _LIST_USED.fetch_all(connection, {"chain_ids": sorted(chain_ids)})]
     if not counted:
         return
-    # locked before the attempts are read: the claim of a later operation of the chain, which has its intent, comes
-    # before both or after both
+    # the rules are locked before the attempts are read, so that the claim of a later operation of the chain, with its
+    # intent, cannot come between the two
     rule_ids = [row.id for row in _LOCK_USED_RULES.fetch_all(connection, {"chain_ids": counted})]
     chains = {row.id: row.chain for row in _LIST_CHAINS.fetch_all(connection, {"chain_ids": counted})}
     used = {
@@ -297,7 +298,7 @@ def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) 
 
 
 def _is_any_applied(connection: Connection, operation_id: str, attempts: Sequence[StepAttempt]) -> bool:
-    """Whether an attempt was or may have been applied, of which no person says that it was not."""
+    """Whether an attempt was or may have been applied and no person has decided that it was not."""
     refuted = {
         (verdict.step_key, verdict.attempt)
         for verdict in list_verdicts(connection, operation_id)

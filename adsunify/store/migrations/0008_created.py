@@ -1,6 +1,6 @@
 """Creates the table of all campaigns, ad groups and ads that receipts report as created, with step and operation.
 
-The migration does not enter the ids of older receipts. The table detects a late copy of a response, which arrives
+The migration does not add the ids of older receipts. The table detects a late copy of a response, which arrives
 within seconds of the response itself, so an operation after this migration cannot get the copy of an older response. To
 read older receipts, the migration would need the adapters, which change over time.
 """

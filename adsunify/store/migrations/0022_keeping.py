@@ -9,7 +9,7 @@ revision = "0022"
 down_revision = "0021"
 branch_labels = None
 depends_on = None
-kind = "expanding"  # what older servers cannot read raises the oldest version when it is first written
+kind = "expanding"  # the first write that older servers cannot read raises the oldest version
 
 
 def upgrade() -> None:

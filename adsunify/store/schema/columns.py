@@ -1,4 +1,4 @@
-"""What all tables share: the metadata, the types of columns, and functions that make columns."""
+"""The shared parts of all tables: the metadata, the types of columns, and functions that make columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ metadata = MetaData(
     }
 )
 WHERE = "where"
-"""Key of an index's condition in ``info``. As an argument it would be named after the dialect, and import both."""
+"""The key of an index's condition in ``info``.
+
+An index takes a condition only as an argument of a dialect, which would import both dialects.
+"""
 
 COMPRESSION_LEVEL = 1
 """The fastest level. Slower levels save another 5 % at most."""
@@ -70,14 +73,17 @@ class CompressedText(TypeDecorator[str]):
 
 
 class MicroUnits(TypeDecorator[int]):
-    """An amount of money in micro-units. The type tells amounts from times, which are plain BIGINT."""
+    """An amount of money in micro-units. The type distinguishes amounts from times, which are plain BIGINT."""
 
     impl = BigInteger
     cache_ok = True
 
 
 class CountText(TypeDecorator[int]):
-    """A count as text. A network may report one that exceeds 64 bits, and the type tells counts from times."""
+    """A count as text.
+
+    A network may report a count that exceeds 64 bits. The type also distinguishes counts from times.
+    """
 
     impl = Text
     cache_ok = True

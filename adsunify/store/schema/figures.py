@@ -1,4 +1,4 @@
-"""The tables of kept daily figures."""
+"""The tables of stored daily figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adsunify.store.schema.columns import CountText, ExactJson, make_reference_c
 
 
 def _figure_columns() -> tuple[Column[Any], ...]:
-    """Make the columns of the entity and the figures of a row. NULL: the network does not report it.
+    """Make the columns of the entity and the figures of a row. NULL: the network does not report the figure.
 
     Names are JSON, because they may have characters that a database does not store as text.
     """

@@ -23,7 +23,7 @@ launches = Table(
     Column("credential", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("body", CompressedText, nullable=False),
-    Column("change_set_id", Text),  # the latest one
+    Column("change_set_id", Text),  # the latest change set
     make_time_column("created_at"),
     make_time_column("updated_at"),
     Index(None, "workspace_id", "created_at", "id"),
@@ -37,9 +37,9 @@ launch_cells = Table(
     Column("key", Text, nullable=False),
     make_reference_column("account_id", "accounts"),
     Column("network", Text, nullable=False),
-    Column("brief", CompressedText),  # NULL: the merged brief is refused
+    Column("brief", CompressedText),  # NULL if the merged brief was refused
     Column("left_out", ExactJson, nullable=False),
-    Column("issues", ExactJson, nullable=False),  # of the last time that the cell was planned
+    Column("issues", ExactJson, nullable=False),  # of the latest planning of the cell
     make_reference_column("operation_id", "operations", nullable=True),  # the latest one that creates the cell
     PrimaryKeyConstraint("launch_id", "n"),
 )
@@ -55,14 +55,14 @@ change_sets = Table(
     Column("action", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("skip_invalid", Boolean, nullable=False),
-    Column("actor", ExactJson, nullable=False),  # who prepares it; later who executes it
+    Column("actor", ExactJson, nullable=False),  # the actor that prepares it; later the actor that executes it
     Column("digest", Text),
     Column("executed_by", ExactJson),
     Column("error", ExactJson),
     make_time_column("created_at"),
     make_time_column("updated_at"),
     make_time_column("expires_at", nullable=True),
-    make_time_column("lease_until", nullable=True),  # NULL: no process works on it
+    make_time_column("lease_until", nullable=True),  # NULL if no process works on it
     Column("fence", Integer, nullable=False),
     Index(None, "launch_id"),
     Index("ix_change_sets_lease_until", "lease_until", info={WHERE: "lease_until IS NOT NULL"}),
@@ -77,7 +77,7 @@ change_set_members = Table(
     make_reference_column("account_id", "accounts"),
     Column("network", Text, nullable=False),
     Column("task", CompressedText, nullable=False),
-    Column("plan", CompressedText),  # until the operation is inserted
+    Column("plan", CompressedText),  # NULL after the operation is inserted
     Column("draft", ExactJson),
     Column("issues", ExactJson),
     Column("reason", Text),  # why the change set leaves the member out

@@ -1,6 +1,7 @@
-"""The tables of the ledger. Rows are never deleted, and no column of a row but its seal changes.
+"""The tables of the ledger.
 
-The rows have no foreign keys: they are evidence, also of what no longer exists, and an insert locks no other row.
+Rows are never deleted, and only the seal of a row changes. The rows have no foreign keys: they are also evidence of
+deleted rows, and an insert locks no other row.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ledger = Table(
     Column("network", Text),
     Column("subject_type", Text, nullable=False),
     Column("subject_id", Text, nullable=False),
-    # texts and no ExactJson: the hash is over the very characters
+    # Text and not ExactJson, because the hash covers the exact characters
     Column("before", Text),
     Column("after", Text),
     Column("content_hash", Text, nullable=False),

@@ -46,15 +46,15 @@ operations = Table(
     Column("call_spend", ExactJson),
     Column("resumes", Text),
     Column("resumed_by", Text),
-    Column("chain_id", Text),  # NULL: the operation is the first of its chain
-    Column("chain_receipts", Integer),  # of the older operations of the chain, when this one was prepared
+    Column("chain_id", Text),  # NULL if the operation is the first of its chain
+    Column("chain_receipts", Integer),  # the older operations' receipts at its preparation
     Column("undoes", Text),
     Column("undone_by", Text),
     Column("launch_id", Text),
-    make_time_column("plan_removed_at", nullable=True),  # then ``plan`` holds what is left of it
+    make_time_column("plan_removed_at", nullable=True),  # if set, ``plan`` has the remains
     make_time_column("responses_removed_at", nullable=True),
-    make_time_column("restored_at", nullable=True),  # the operation came back from a backup
-    # these indexes are read backwards, newest first: for an admin, a user, an agent, an account and a status
+    make_time_column("restored_at", nullable=True),  # set if it was restored from a backup
+    # lists read these indexes backwards, newest first: for an admin, a user, an agent, an account and a status
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),
     Index(None, "workspace_id", "credential", "created_at", "id"),
@@ -66,7 +66,7 @@ operations = Table(
 )
 
 CHAIN_ID = func.coalesce(operations.c.chain_id, operations.c.id).label("chain")
-"""The first operation of an operation's chain, as a column ``chain``."""
+"""The id of the first operation of an operation's chain, as a column ``chain``."""
 
 steps = Table(
     "steps",

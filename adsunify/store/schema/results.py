@@ -1,4 +1,4 @@
-"""The tables of what reads of a network found."""
+"""The tables of entities and reports, as responses of the networks show them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ created_entities = Table(
     Column("native_id", Text, nullable=False),
     make_reference_column("operation_id", "operations"),
     Column("n", Integer, nullable=False),
-    make_time_column("created_at", nullable=True),  # NULL: recorded by version 0.1
+    make_time_column("created_at", nullable=True),  # NULL in rows of version 0.1
     Column("parent_id", Text),
     PrimaryKeyConstraint("network", "native_account", "kind", "native_id"),
     Index(None, "network", "native_account", "created_at"),
