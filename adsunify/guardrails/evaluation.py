@@ -71,12 +71,12 @@ class Subject:
     call: Sequence[CallPart] | None = None
 
     @property
-    def exposed(self) -> Spend:
+    def exposed_spend(self) -> Spend:
         """What the operation exposes."""
         return UNKNOWN_SPEND if self.exposure is None else self.exposure.exposure
 
     @property
-    def planned(self) -> Spend:
+    def planned_spend(self) -> Spend:
         """The budgets that the operation sets up."""
         return UNKNOWN_SPEND if self.exposure is None else self.exposure.planned
 
@@ -94,7 +94,7 @@ class Subject:
     @property
     def has_money(self) -> bool:
         """Whether the operation may spend, or sets up a budget or a bid."""
-        return self.exposed != NO_SPEND or self.planned != NO_SPEND or self.highest_bid is not None
+        return self.exposed_spend != NO_SPEND or self.planned_spend != NO_SPEND or self.highest_bid is not None
 
 
 @frozen
@@ -185,8 +185,8 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
             needs_person += _find_unknown(rule, subject)
         window = rule.per_window
         if window is not None and amounts.has_exposure:
-            unbounded += _find_unbounded(rule, window.limits, subject.exposed)
-            uses.append(_make_use(rule, window, subject.exposed))
+            unbounded += _find_unbounded(rule, window.limits, subject.exposed_spend)
+            uses.append(_make_use(rule, window, subject.exposed_spend))
     return Evaluation(tuple(breaches), tuple(needs_person), tuple(unbounded), tuple(uses))
 
 
@@ -242,7 +242,7 @@ class _Amounts:
     @classmethod
     def from_subject(cls, subject: Subject) -> _Amounts:
         """Return the amounts of an operation."""
-        exposed, planned, bid = subject.exposed, subject.planned, subject.highest_bid
+        exposed, planned, bid = subject.exposed_spend, subject.planned_spend, subject.highest_bid
         budgets = () if subject.exposure is None else subject.exposure.budgets
         raises = [*_list_raises(budgets, subject.lowest)] + [(0, None)] * exposed.is_unknown
         return cls(
@@ -319,7 +319,7 @@ def _find_exceeded(rule: Guardrail, member: str, limits: Limits, amounts: tuple[
 def _find_unknown(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
     """Yield the unknown amounts that the rule would compare."""
     looks_at_planned = rule.per_operation.has_limit or rule.approval_above.has_limit
-    if subject.exposed.is_unknown or (subject.planned.is_unknown and looks_at_planned):
+    if subject.exposed_spend.is_unknown or (subject.planned_spend.is_unknown and looks_at_planned):
         yield Breach(rule, "exposure", amount="unknown")
     if subject.highest_bid == "unknown" and rule.max_bid is not None:
         yield Breach(rule, "maxBid", rule.max_bid, "unknown", rule.max_bid)

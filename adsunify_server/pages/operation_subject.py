@@ -44,7 +44,7 @@ class DisplayedOperation:
         return self.view.plan
 
     @cached_property
-    def created(self) -> list[ReviewedEntity]:
+    def created_entities(self) -> list[ReviewedEntity]:
         """The entities that the operation creates."""
         return find_created_entities(self.account, self.data)
 
@@ -100,7 +100,7 @@ class SubjectIndex:
         self.creators = {
             (operation.data["accountId"], entity.kind, id_): operation
             for operation in displayed
-            for entity in operation.created
+            for entity in operation.created_entities
             for id_ in entity.ids
         }
 
@@ -138,7 +138,7 @@ class SubjectIndex:
         source = self._find_source(operation)
         touched = [(step.kind, str(step.entity)) for step in operation.changing_steps]
         later = [] if source is None or source is operation else self._find_later_changes(operation, source)
-        entities = [] if source is None else _apply_changes(source.created, later)
+        entities = [] if source is None else _apply_changes(source.created_entities, later)
         own = [entity for entity in entities if any(entity.kind == kind and id_ in entity.ids for kind, id_ in touched)]
         name = next((entity.name for entity in (own if touched else entities) if entity.name), None)
         campaign_name = next((entity.name for entity in entities if entity.name), None)

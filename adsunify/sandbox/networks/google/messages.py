@@ -55,7 +55,7 @@ def message(fields: MessageFields | None = None, /, **more: MessageField) -> Fie
     return FieldType("message", fields={**(fields or {}), **more})
 
 
-def repeated(item: FieldType) -> FieldType:
+def list_type(item: FieldType) -> FieldType:
     """A repeated field."""
     return FieldType("list", item=item)
 

@@ -18,8 +18,8 @@ from adsunify.sandbox.networks.google.messages import (
     MessageField,
     MessageFields,
     enum,
+    list_type,
     message,
-    repeated,
 )
 
 API_VERSION = "v26"
@@ -200,14 +200,14 @@ AD_GROUP_CRITERION_FIELDS: MessageFields = {
     "negative": _immutable_field(BOOL, False),
     "type": _output_field(CRITERION_TYPE),
     "cpcBidMicros": MessageField(MONEY),
-    "finalUrls": MessageField(repeated(TEXT)),
+    "finalUrls": MessageField(list_type(TEXT)),
     "keyword": _immutable_field(
         message(text=_immutable_field(TEXT, required=True), matchType=_immutable_field(MATCH_TYPE, required=True)),
         required=True,
         oneof="criterion",
     ),
 }
-ASSETS_TYPE = repeated(
+ASSETS_TYPE = list_type(
     message(
         text=MessageField(TEXT, required=True),
         pinnedField=MessageField(enum("HEADLINE_1 HEADLINE_2 HEADLINE_3 DESCRIPTION_1 DESCRIPTION_2")),
@@ -218,7 +218,7 @@ AD_FIELDS: MessageFields = {
     "id": ID_FIELD,
     "type": _output_field(enum("RESPONSIVE_SEARCH_AD")),
     "name": _output_field(TEXT),  # a responsive search ad has none
-    "finalUrls": MessageField(repeated(TEXT), required=True),
+    "finalUrls": MessageField(list_type(TEXT), required=True),
     "trackingUrlTemplate": MessageField(TEXT),
     "finalUrlSuffix": MessageField(TEXT),
     "responsiveSearchAd": MessageField(
@@ -373,9 +373,9 @@ MUTATE_OPTIONS: MessageFields = {"partialFailure": MessageField(BOOL), "validate
 OPERATION_MESSAGE = message(
     {f"{resource.name}Operation": MessageField(resource.operation_message, oneof="operation") for resource in RESOURCES}
 )
-MUTATE_MESSAGE = message(mutateOperations=MessageField(repeated(OPERATION_MESSAGE)), **MUTATE_OPTIONS)
+MUTATE_MESSAGE = message(mutateOperations=MessageField(list_type(OPERATION_MESSAGE)), **MUTATE_OPTIONS)
 MUTATE_MESSAGE_BY_COLLECTION: Mapping[str, FieldType] = {
-    resource.collection: message(operations=MessageField(repeated(resource.operation_message)), **MUTATE_OPTIONS)
+    resource.collection: message(operations=MessageField(list_type(resource.operation_message)), **MUTATE_OPTIONS)
     for resource in RESOURCES
 }
 SEARCH_MESSAGE = message(
@@ -387,8 +387,8 @@ SEARCH_MESSAGE = message(
 SUGGEST_MESSAGE = message(
     locale=MessageField(TEXT),
     countryCode=MessageField(TEXT),
-    locationNames=MessageField(message(names=MessageField(repeated(TEXT))), oneof="query"),
-    geoTargets=MessageField(message(geoTargetConstants=MessageField(repeated(TEXT))), oneof="query"),
+    locationNames=MessageField(message(names=MessageField(list_type(TEXT))), oneof="query"),
+    geoTargets=MessageField(message(geoTargetConstants=MessageField(list_type(TEXT))), oneof="query"),
 )
 
 # Queries ----------------------------------------------------------------------------------------------------------
