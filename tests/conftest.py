@@ -22,6 +22,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 
 from .databases import engine, migrated_database, postgresql_template, shared_database, sqlite_template
 from .postgres import execute
+from .selection import is_about
 
 __all__ = [
     "engine",
@@ -64,7 +65,9 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--network", metavar="CODE", help="only the tests of this network: its own, and those it is an id of"
+        "--network",
+        metavar="CODE",
+        help="only the tests of this network: its own, those it is an id of, and those of all networks at once",
     )
 
 
@@ -80,13 +83,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = [item for item in items if is_about(item, code)]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
     items[:] = chosen
-
-
-def is_about(item: pytest.Item, code: str) -> bool:
-    """Whether a test stands in the network's folder or file, or has its code as a word of the id."""
-    own = item.path.parent.name == code or re.fullmatch(rf"test_{code}(_\w+)?", item.path.stem)
-    _, _, parameters = item.name.partition("[")
-    return bool(own) or code in re.findall(r"[a-z]+", parameters)
 
 
 @pytest.fixture(scope="session")

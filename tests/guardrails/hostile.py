@@ -21,22 +21,17 @@ from tests.server.served import brief
 from .acting import PATHS, Stage, set_clock
 from .holdings import MICROS, Holdings, read_holdings
 from .hostile_values import (
-    BUDGETS,
     CLOCK,
     END,
     ENDS,
     FACTORS,
-    FIXED_MEMBERS,
     LITERALS,
     MONEY_FIELDS,
-    NATIVE_BUDGETS,
-    NATIVE_ENDS,
-    NATIVE_STATUSES,
     RAW,
     SPELLINGS,
-    START,
-    STARTS,
-    get_budget_kind,
+    HostileValues,
+    get_hostile_values,
+    list_native_statuses,
 )
 from .sending import Send, send_over_http, send_to_service
 from .watching import Call, Rule, Watch
@@ -79,11 +74,9 @@ class Attack:
 
     async def _make_campaigns(self) -> None:
         set_clock(self.stage.server, CLOCK)
-        period = "lifetime" if self.stage.network == "chatgpt" else "daily"
-        amount = BUDGETS.get(self.stage.network, "20")
         brief = {
-            "budget": {"amount": amount, "currency": "USD", "period": period},
-            "schedule": {"startAt": STARTS.get(self.stage.network, START), "endAt": END},
+            "budget": {"amount": self._values.amount, "currency": "USD", "period": self._values.period},
+            "schedule": {"startAt": self._values.start, "endAt": END},
         }
         for name in ("paused", "active"):
             await self.stage.perform({"create": brief, "as": name})
@@ -95,6 +88,10 @@ class Attack:
     @property
     def _world(self) -> Any:
         return self.stage.server.networks.state.worlds[self.stage.network]
+
+    @property
+    def _values(self) -> HostileValues:
+        return get_hostile_values(self.stage.network)
 
     def read(self) -> Holdings:
         """Read what the account holds."""
@@ -149,7 +146,7 @@ class Attack:
         ids = self.stage.entities[self.random.choice(("paused", "active"))]
         kind = self.random.choices(list(ids), [6, 3, 1][: len(ids)])[0]
         if self.random.random() < 0.5:
-            kind = get_budget_kind(self.stage.network)
+            kind = self._values.kind
         return kind, ids[kind]
 
     def build_entity_path(self, kind: str, entity_id: str) -> str:
@@ -158,7 +155,7 @@ class Attack:
 
     def pick_amount(self, unit: int = 1) -> str:
         """Return a JSON literal: an amount near a limit in ``unit`` of a major unit, or what may pass for one."""
-        amount = Decimal(BUDGETS.get(self.stage.network, "20")) * self.random.choice(FACTORS) * unit
+        amount = Decimal(self._values.amount) * self.random.choice(FACTORS) * unit
         plain = format(amount.quantize(Decimal(1)) if unit > 1 else amount.normalize(), "f")
         chosen = self.random.random()
         if chosen < 0.35:
@@ -191,7 +188,7 @@ class Attack:
 
     def make_bulk(self) -> Made:
         """A bulk edit of one or both campaigns; percentages are split into several."""
-        kind = get_budget_kind(self.stage.network)
+        kind = self._values.kind
         names = self.random.choice((["paused"], ["active"], ["paused", "active"], ["active", "active"]))
         body = {
             "accountId": self.stage.account,
@@ -232,18 +229,18 @@ class Attack:
         kind, entity_id = self.pick_entity()
         if self.random.random() < 0.6:
             kind, entity_id = (
-                get_budget_kind(self.stage.network),
-                self.stage.entities[self.random.choice(("paused", "active"))][get_budget_kind(self.stage.network)],
+                self._values.kind,
+                self.stage.entities[self.random.choice(("paused", "active"))][self._values.kind],
             )
         payload: dict[str, Any] = {}
-        member, unit = self.random.choice(NATIVE_BUDGETS[self.stage.network])
+        member, unit = self.random.choice(self._values.budgets)
         chosen = self.random.random()
         if chosen < 0.8:
             self._put_amount(payload, member)
         if chosen > 0.7:
-            payload |= self.random.choice(NATIVE_STATUSES[self.stage.network])
+            payload |= self.random.choice(list_native_statuses(self.stage.network))
         if chosen > 0.6:
-            payload |= self.random.choice(NATIVE_ENDS[self.stage.network])
+            payload |= self.random.choice(self._values.ends)
         if self.random.random() < 0.1:
             payload = self.random.choice(({"data": payload}, {"update": payload}, {"payload": payload}, {"0": payload}))
         literal = self.pick_amount(unit if self.random.random() < 0.8 else self.random.choice((1, 100, MICROS)))
@@ -263,7 +260,7 @@ class Attack:
             payload = payload.setdefault(name, {})
         payload[self.random.choice(SPELLINGS)(last) if self.random.random() < 0.15 else last] = RAW
         if parents:
-            payload |= FIXED_MEMBERS.get(self.stage.network, {})
+            payload |= self._values.fixed_members
 
 
 Made = tuple[str, str, Any, str]

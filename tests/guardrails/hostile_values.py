@@ -1,4 +1,4 @@
-"""The values and shapes of hostile calls, by network where they are native."""
+"""The values and shapes of hostile calls. The native ones stand in ``tests/networks/<code>/holdings.py``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from .holdings import MICROS
+from attrs import field, frozen
+
+from tests.networks.modules import load_network_module
+
+from .holdings import get_levels
 
 CLOCK = "2027-03-01T12:00:00Z"
 START, END = "2027-03-02T08:00:00Z", "2027-03-12T08:00:00Z"
-STARTS = {"google": "2027-03-02T05:00:00Z", "outbrain": "2027-03-02T05:00:00Z"}
-BUDGETS = {"chatgpt": "320", "outbrain": "30", "tiktok": "25"}
-"""The budgets of the two campaigns: 20 a day, but for the floors of these networks; that of ChatGPT is for its life."""
 RAW = "@raw@"
 """Stands in a body for a JSON literal that no Python value is written as."""
 FACTORS = tuple(
@@ -62,70 +63,40 @@ SPELLINGS: Sequence[Callable[[str], str]] = (
     lambda name: name.replace("a", "\u0430"),
     lambda name: "".join(word.title() for word in name.split("_")),
 )
-FIXED_MEMBERS: Mapping[str, Mapping[str, Any]] = {
-    "amazon": {"budgetType": "DAILY"},
-    "linkedin": {"currencyCode": "USD"},
-    "apple": {"currency": "USD"},
-}
-"""What the networks require beside a nested amount."""
-NATIVE_BUDGETS: Mapping[str, Sequence[tuple[str, int]]] = {
-    "meta": (("daily_budget", 100), ("lifetime_budget", 100), ("spend_cap", 100), ("daily_spend_cap", 100)),
-    "google": (("campaignBudget.amountMicros", MICROS), ("campaignBudget", 1), ("amountMicros", MICROS)),
-    "tiktok": (("budget", 1), ("scheduled_budget", 1), ("adgroup_budget", 1)),
-    "snapchat": (
-        ("daily_budget_micro", MICROS),
-        ("lifetime_budget_micro", MICROS),
-        ("lifetime_spend_cap_micro", MICROS),
-    ),
-    "pinterest": (("daily_spend_cap", MICROS), ("lifetime_spend_cap", MICROS), ("budget_in_micro_currency", MICROS)),
-    "linkedin": (("dailyBudget.amount", 1), ("totalBudget.amount", 1)),
-    "reddit": (("goal_value", MICROS), ("spend_cap", MICROS)),
-    "amazon": (("budget.budget", 1), ("budget", 1)),
-    "x": (
-        ("daily_budget_amount_local_micro", MICROS),
-        ("total_budget_amount_local_micro", MICROS),
-    ),
-    "chatgpt": (("budget.lifetime_spend_limit_micros", MICROS), ("budget.daily_spend_limit_micros", MICROS)),
-    "apple": (("dailyBudget.value.amount", 1), ("dailyBudget.amount", 1), ("budget.value.amount", 1)),
-    "outbrain": (("budget.amount", 1), ("amount", 1), ("budgetId", 1)),
-}
-"""The members of native payloads that hold budgets, with how many of their units make a major one."""
-NATIVE_STATUSES: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "meta": ({"status": "ACTIVE"}, {"effective_status": "ACTIVE"}, {"configured_status": "ACTIVE"}),
-    "google": ({"status": "ENABLED"}, {"status": 2}),
-    "tiktok": ({"operation_status": "ENABLE"},),
-    "snapchat": ({"status": "ACTIVE"},),
-    "pinterest": ({"status": "ACTIVE"},),
-    "linkedin": ({"status": "ACTIVE"},),
-    "reddit": ({"configured_status": "ACTIVE"},),
-    "amazon": ({"state": "ENABLED"},),
-    "x": ({"entity_status": "ACTIVE"},),
-    "chatgpt": ({"status": "active"},),
-    "apple": ({"status": "ENABLED"},),
-    "outbrain": ({"enabled": True}, {"enabled": "true"}),
-}
-NATIVE_ENDS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "meta": ({"end_time": "2099-01-01T00:00:00+0000"}, {"end_time": 0}, {"end_time": None}),
-    "google": ({"endDateTime": "2036-12-30 23:59:59"}, {"endDateTime": None}, {"endDateTime": ""}),
-    "tiktok": (
-        {"schedule_type": "SCHEDULE_START_END", "schedule_end_time": "2037-01-01 00:00:00"},
-        {"schedule_type": "SCHEDULE_FROM_NOW"},
-    ),
-    "snapchat": ({"end_time": "2099-01-01T00:00:00.000Z"}, {"end_time": None}),
-    "pinterest": ({"end_time": -1}, {"end_time": 4070908800}, {"end_time": None}),
-    "linkedin": (
-        {"runSchedule": {"start": 1803974400000}},
-        {"runSchedule": {"start": 1803974400000, "end": 4070908800000}},
-    ),
-    "reddit": ({"end_time": None}, {"end_time": "2099-01-01T00:00:00Z"}),
-    "amazon": ({"endDate": None}, {"endDate": "2099-01-01"}),
-    "x": ({"end_time": ""}, {"end_time": "2099-01-01T00:00:00Z"}),
-    "chatgpt": ({"end_time": None}, {"end_time": 4070908800}),
-    "apple": ({"endTime": "2099-01-01T00:00:00.000"}, {"endTime": None}),
-    "outbrain": ({"endDate": "2099-01-01"}, {"runForever": True}),
-}
 
 
-def get_budget_kind(network: str) -> str:
-    """Return the kind that holds the budget of a campaign from a brief."""
-    return "adGroup" if network in ("meta", "tiktok", "snapchat", "linkedin", "reddit") else "campaign"
+@frozen(kw_only=True)
+class HostileValues:
+    """The native members and values with which hostile calls try to raise the budgets of a network.
+
+    Attributes:
+        budgets: the members of native payloads that hold budgets (dotted), with how many of their units make a major
+            one.
+        ends: members that move or remove the end of a schedule.
+        kind: the kind that holds the budget of a campaign from a brief.
+        fixed_members: what the network requires beside a nested amount.
+        amount: the budget of the two campaigns in US dollars. 20, or the least that the network accepts.
+        period: the period of this budget.
+        start: the start of the two campaigns. A network that keeps whole days needs a midnight of the account.
+    """
+
+    budgets: Sequence[tuple[str, int]]
+    ends: Sequence[Mapping[str, Any]]
+    kind: str = "campaign"
+    fixed_members: Mapping[str, Any] = field(factory=dict)
+    amount: str = "20"
+    period: str = "daily"
+    start: str = START
+
+
+def get_hostile_values(network: str) -> HostileValues:
+    """Return ``HOSTILE_VALUES`` of ``tests/networks/<code>/holdings.py``."""
+    values: HostileValues = load_network_module(network, "holdings", "HOSTILE_VALUES").HOSTILE_VALUES
+    return values
+
+
+def list_native_statuses(network: str) -> Sequence[Mapping[str, Any]]:
+    """List members that activate a campaign, three times as often as members that only look like them."""
+    name, value = get_levels(network)[0].status
+    lookalikes = ({"effective_status": value}, {"configured_status": value}, {name: str(value).lower()}, {name: 2})
+    return (*[{name: value}] * 3 * len(lookalikes), *lookalikes)

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from .holdings import MICROS, NOTHING, Amounts, Holdings, count_raises, get_highest
-from .hostile_values import BUDGETS
+from .hostile_values import get_hostile_values
 
 
 @frozen
@@ -26,8 +26,9 @@ class Rule:
 
 def make_rules(network: str, account: str, key_id: str) -> list[Rule]:
     """Return rules under which the campaign of a round can just be activated, once: for an account, and for a key."""
-    amount = Decimal(BUDGETS.get(network, "20"))
-    days = 1 if network == "chatgpt" else 10
+    values = get_hostile_values(network)
+    amount = Decimal(values.amount)
+    days = 1 if values.period == "lifetime" else 10
     limits = {"daily": str(amount * 5 / 4), "lifetime": str(amount * days * 5 / 4)}
     allowed = (amount * MICROS * 5 / 4, amount * days * MICROS * 5 / 4)
     common = {"name": "Hostile", "currency": "USD", "scope": {"accountIds": [account]}}

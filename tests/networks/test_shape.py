@@ -36,7 +36,7 @@ ABSENT = {"signing", "what is looked up", "what an edit says", "connecting"}
 TEXTS = ("sample_brief.json", "guide.md")
 """The files of an adapter that are no modules."""
 CASE_FILES = (
-    *("exemplary", "supplemental", "conversation", "samples.py", "reporting.py", "spend.py"),
+    *("exemplary", "supplemental", "conversation", "samples.py", "reporting.py", "spend.py", "holdings.py"),
     *("exposure/cases.json", "exposure/native_updates.json", "exposure/budgets.json"),
 )
 """What the folder of a network's cases holds."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
-from importlib import import_module
 from typing import Any
+
+from tests.networks.modules import load_network_module
 
 FIRST = date(2026, 1, 1)
 DAYS = 365
@@ -31,9 +32,10 @@ def rows(network: str, count: int) -> Iterator[Row]:
 def load_loop(network: str) -> Any:
     """``tests/networks/<code>/reporting.py``: ``make_row``, and ``parse_days``, which is the loop for such rows.
 
-    ``DAYS_IN_ROW`` is given where a row holds several days, and ``paginate`` where the adapter reads pages.
+    ``DAYS_IN_ROW`` and ``DAYS_MEMBER`` are given where a row holds several days in a member, and ``paginate`` where the
+    adapter reads pages.
     """
-    return import_module(f"tests.networks.{network}.reporting")
+    return load_network_module(network, "reporting", "make_row", "parse_days")
 
 
 # -- loops --------------------------------------------------------------------------------------------------------

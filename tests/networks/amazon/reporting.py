@@ -1,12 +1,15 @@
-"""Rows of reports of Amazon Ads, and the loop that somebody would write by hand for them."""
+"""Rows of reports of Amazon Ads, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import Day, Row, exact, whole
+from tests.system.insights.pages import JOB_URL, SimulatedReport, Source
 
 
 def make_row(number: int, day: str) -> Row:
@@ -34,3 +37,16 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
                 "conversionValue": exact(sales),
             },
         )
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    if request.url == JOB_URL:
+        return [
+            {**part.row, "campaignId": part.entity + 1, "campaignName": f"Campaign {part.entity}"}
+            for part in source.take(400)
+        ]
+    return {"reportId": "report-1", "status": "PENDING" if request.method == "POST" else "COMPLETED", "url": JOB_URL}
+
+
+REPORT = SimulatedReport(31, answer_report, {"region": "NA", "accountType": "seller"})

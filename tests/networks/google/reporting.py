@@ -1,4 +1,4 @@
-"""Rows of reports of Google Ads, and the loop that somebody would write by hand for them."""
+"""Rows of reports of Google Ads, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
 from itertools import islice
+from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import MICRO, Day, Row, exact, scale, whole
+from tests.system.insights.pages import SimulatedReport, Source
 
 ROWS_IN_PAGE = 1_000
 
@@ -47,3 +50,22 @@ def paginate(native: Iterable[Row]) -> Iterator[Row]:
     rows = iter(native)
     for page in iter(lambda: list(islice(rows, ROWS_IN_PAGE)), []):
         yield {"results": page, "fieldMask": mask}
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    rows = [
+        {
+            "campaign": {"resourceName": f"customers/1000001/campaigns/{part.entity}", "id": f"{part.entity}"}
+            | {"name": f"Campaign {part.entity}"},
+            **part.row,
+        }
+        for part in source.take(320)
+    ]
+    figures = ["impressions", "clicks", "costMicros", "conversions", "conversionsValue", "videoTrueviewViews"]
+    fields = ["segments.date", "campaign.id", "campaign.name", *(f"metrics.{name}" for name in figures)]
+    page = {} if source.is_last_page else {"nextPageToken": f"page{source.page}"}
+    return {"results": rows, **page, "fieldMask": ",".join(fields)}
+
+
+REPORT = SimulatedReport(31, answer_report)

@@ -1,11 +1,14 @@
-"""Rows of reports of LinkedIn, and the loop that somebody would write by hand for them."""
+"""Rows of reports of LinkedIn, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
+from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import Day, Row, clean, whole
+from tests.system.insights.pages import SimulatedReport, Source
 
 
 def make_row(number: int, day: str) -> Row:
@@ -39,3 +42,14 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
                 "reach": whole(row.get("approximateMemberReach")),
             },
         )
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    rows = [
+        {"pivotValues": [f"urn:li:sponsoredCampaignGroup:{part.entity + 1}"], **part.row} for part in source.take(450)
+    ]
+    return {"paging": {"start": 0, "count": 10, "links": []}, "elements": rows}
+
+
+REPORT = SimulatedReport(31, answer_report)

@@ -1,11 +1,14 @@
-"""Rows of reports of Meta, and the loop that somebody would write by hand for them."""
+"""Rows of reports of Meta, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
+from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import Day, Row, exact, whole
+from tests.system.insights.pages import SimulatedReport, Source
 
 
 def make_row(number: int, day: str) -> Row:
@@ -43,3 +46,18 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
                 "reach": whole(row["reach"]),
             },
         )
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    rows = [
+        {"campaign_id": f"{120_210_000_000_000 + part.entity}", "campaign_name": f"Campaign {part.entity}", **part.row}
+        for part in source.take(16)
+    ]
+    paging: dict[str, Any] = {"cursors": {"before": "MA", "after": f"M{source.page}"}}
+    if not source.is_last_page:
+        paging["next"] = "https://graph.facebook.com/v26.0/act_1000001/insights?after=M"
+    return {"data": rows, "paging": paging}
+
+
+REPORT = SimulatedReport(31, answer_report)

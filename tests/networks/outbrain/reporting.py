@@ -1,12 +1,15 @@
-"""Rows of reports of Outbrain, and the loop that somebody would write by hand for them."""
+"""Rows of reports of Outbrain, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import Day, Row, exact, whole
+from tests.system.insights.pages import SimulatedReport, Source
 
 
 def make_row(number: int, day: str) -> Row:
@@ -36,3 +39,17 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
                 "videoViews": whole(plays) if plays == int(plays) else None,
             },
         )
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    if request.url.endswith("fullDay"):
+        return {"fullDayDate": "2026-11-30", "modificationTime": "2026-12-01 07:41:02"}
+    entries: dict[int, dict[str, Any]] = {}
+    for part in source.take(301):
+        entry = entries.setdefault(part.entity, {"campaignId": f"{part.entity:034x}", "results": []})
+        entry["results"].append(part.row)
+    return {"campaignResults": [{**entry, "totalResults": len(source.days)} for entry in entries.values()]}
+
+
+REPORT = SimulatedReport(30, answer_report)

@@ -1,11 +1,14 @@
-"""Rows of reports of Pinterest, and the loop that somebody would write by hand for them."""
+"""Rows of reports of Pinterest, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
+from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import MICRO, Day, Row, exact, scale, whole
+from tests.system.insights.pages import JOB_URL, SimulatedReport, Source
 
 
 def make_row(number: int, day: str) -> Row:
@@ -32,3 +35,19 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
                 "reach": whole(row.get("TOTAL_IMPRESSION_USER")),
             },
         )
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    if request.url == JOB_URL:
+        file: dict[str, list[Row]] = {}
+        for part in source.take(300):
+            names = {"CAMPAIGN_ID": str(part.entity), "CAMPAIGN_NAME": f"Campaign {part.entity}"}
+            file.setdefault(str(part.entity), []).append({**names, **part.row})
+        return file
+    if request.method == "POST":
+        return {"report_status": "IN_PROGRESS", "token": "token-1", "message": ""}
+    return {"report_status": "FINISHED", "url": JOB_URL, "size": 900}
+
+
+REPORT = SimulatedReport(31, answer_report)

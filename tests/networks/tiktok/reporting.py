@@ -1,11 +1,14 @@
-"""Rows of reports of TikTok, and the loop that somebody would write by hand for them."""
+"""Rows of reports of TikTok, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
+from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import Day, Row, exact, whole
+from tests.system.insights.pages import PAGES, SimulatedReport, Source
 
 
 def make_row(number: int, day: str) -> Row:
@@ -35,3 +38,20 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
                 "reach": whole(figures["reach"]),
             },
         )
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    rows = [
+        {
+            "dimensions": {"campaign_id": f"{1_800_000_000_000_000 + part.entity}", **part.row["dimensions"]},
+            "metrics": {"campaign_name": f"Campaign {part.entity}", **part.row["metrics"]},
+        }
+        for part in source.take(33)
+    ]
+    number = (source.page - 1) % PAGES + 1
+    paging = {"page": number, "page_size": 1000, "total_number": 990 * PAGES, "total_page": PAGES}
+    return {"code": 0, "message": "OK", "request_id": "1", "data": {"list": rows, "page_info": paging}}
+
+
+REPORT = SimulatedReport(30, answer_report)

@@ -1,4 +1,4 @@
-"""Rows of reports of X, and the loop that somebody would write by hand for them."""
+"""Rows of reports of X, the loop that somebody would write by hand for them, and pages of a report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
+from adsunify.http.messages import Request
 from tests.performance.loops import MICRO, Day, Row, scale, whole
+from tests.system.insights.pages import SimulatedReport, Source
 
 COUNTS = {"impressions": "impressions", "clicks": "clicks", "videoViews": "video_total_views"}
 CONVERSIONS = (
@@ -44,3 +46,36 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
     for day, sums in days.items():
         spend = sums.get("spend")
         yield day, {**sums, "spend": scale(spend, MICRO)}
+
+
+def answer_report(request: Request, source: Source) -> Any:
+    """The JSON of the answer to a request of a report of campaigns."""
+    if "/stats/" not in request.url:
+        entities = sorted({part.entity for part in source.take(200)})
+        rows = [{"id": f"c{entity:09}", "name": f"Campaign {entity}", "currency": "USD"} for entity in entities]
+        return {"data": rows, "next_cursor": None}
+    if request.url.endswith("/active_entities"):
+        ids = dict.fromkeys(f"c{part.entity:09}" for part in source.parts)
+        return {"data": [{"entity_id": id_, "placements": ["ALL_ON_TWITTER"]} for id_ in ids]}
+    days: dict[str, list[Row]] = {id_: [] for id_ in request.query["entity_ids"].split(",")}
+    for part in source.parts:
+        if f"c{part.entity:09}" in days:
+            days[f"c{part.entity:09}"].append(part.row)
+    is_conversion = request.query["metric_groups"] == "WEB_CONVERSION"
+    names = [name for name in source.parts[0].row if name not in ("date", "campaign_id")]
+    chosen = [name for name in names if name.startswith("conversion_") is is_conversion]
+    data = [
+        {"id": id_, "id_data": [{"segment": None, "metrics": {name: make_series(rows, name) for name in chosen}}]}
+        for id_, rows in days.items()
+    ]
+    return {"data_type": "stats", "time_series_length": len(source.days), "data": data}
+
+
+def make_series(rows: list[Row], name: str) -> Any:
+    values = [row[name] for row in rows]
+    if not isinstance(values[0], dict):
+        return values
+    return {member: [value[member] for value in values] for member in values[0]}
+
+
+REPORT = SimulatedReport(7, answer_report)

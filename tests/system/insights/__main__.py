@@ -1,4 +1,4 @@
-"""``python -m tests.system.insights [ROWS]``: read reports of twelve networks, ten million rows, each in a process.
+"""``python -m tests.system.insights [ROWS]``: read reports of every network, ten million rows, each in a process.
 
 The peak of each process must stay within 256 MiB. The speed is printed beside that of ``json.loads`` of the same bytes.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from .pages import REPORTS
+from .pages import list_reporting_networks
 from .reading import MAX_PEAK, Measured, measure_in_process
 
 ALL_ROWS = 10_000_000
@@ -31,16 +31,16 @@ def main(arguments: list[str]) -> int:
         "ratio: json.loads to whole, and to conversion. Each network answers reports of a level in JSON, none in CSV."
     )
     print(f"{'':<10}{''.join(f'{title:>12}' for title in titles)}")
-    every = []
-    for network in REPORTS:
-        measured = measure_in_process(network, -(-rows // len(REPORTS)))
+    networks, every = list_reporting_networks(), []
+    for network in networks:
+        measured = measure_in_process(network, -(-rows // len(networks)))
         print_line(network, measured)
         every.append(measured)
     loads_seconds = sum(measured.loads_seconds for measured in every)
     whole_seconds = sum(measured.whole_seconds for measured in every)
     all_rows = sum(measured.rows for measured in every)
     print(f"{all_rows:,} rows; ratio over all networks: {loads_seconds / whole_seconds:.2f}")
-    too_large = [network for network, measured in zip(REPORTS, every, strict=True) if measured.peak > MAX_PEAK]
+    too_large = [network for network, measured in zip(networks, every, strict=True) if measured.peak > MAX_PEAK]
     if too_large:
         print(f"FAILED: more than {MAX_PEAK // 2**20} MiB: {', '.join(too_large)}")
     return 1 if too_large else 0

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from importlib import import_module
 from typing import Any
 
 from adsunify.sandbox.world import Account, World
+from tests.networks.modules import load_network_module
 
 Days = Sequence[date]
 MICROS = 10**6
@@ -21,7 +21,7 @@ MICROS = 10**6
 
 def sum_spend(network: str, world: World, account: Account, days: Days) -> Decimal:
     """The spend of an account on some days, in major units of its currency."""
-    total: Decimal = import_module(f"tests.networks.{network}.spend").sum_spend(world, account, days)
+    total: Decimal = load_network_module(network, "spend", "sum_spend").sum_spend(world, account, days)
     return total
 
 
