@@ -79,7 +79,7 @@ def integer(least: int | None = None, most: int | None = None) -> Check:
 def integer_text(least: int | None = None, most: int | None = None) -> Check:
     """Check an integer that is written as a string of digits, and return the `int`.
 
-    Forms have such values, and protobuf JSON for int64.
+    Forms and the int64 of protobuf JSON have integers in this form.
     """
 
     def check(value: Any, where: str) -> int:
@@ -138,17 +138,17 @@ def boolean_text(value: Any, where: str) -> bool:
 
 
 def comma_separated(item: Check) -> Check:
-    """Check each value of a text that is separated by commas with `item`, and return their list."""
+    """Check each value of a comma-separated text with `item`, and return the list of the checked values."""
     return lambda value, where: [item(part, where) for part in str(value).split(",")]
 
 
 def rule_error(where: str, message: str) -> InvalidRequest:
-    """Make the InvalidRequest of a request whose fields break a rule."""
+    """Make the InvalidRequest for fields that break a rule."""
     return InvalidRequest("rule", where, message)
 
 
 def one_of(names: str) -> Check:
-    """Check that the value is one of the names in a text."""
+    """Check that the value is one of the names in a text that separates them by blanks."""
     return choice(*names.split())
 
 
@@ -220,8 +220,8 @@ def json_text(inner: Check) -> Check:
 def external_id(pattern: str = r"\S+") -> Check:
     """Check the form of an id of an object that is made elsewhere (page, pixel, creative, sku and so on).
 
-    The object exists, unless the id contains `missing`, `ineligible` or `processing`. Then InvalidRequest has this word
-    as its code. Such test ids need not match the pattern.
+    The object exists, unless the id contains `missing`, `ineligible` or `processing`. If it does, InvalidRequest has
+    this word as its code, and the id need not match the pattern.
     """
 
     def check(value: Any, where: str) -> str:

@@ -9,7 +9,7 @@ from attrs import define
 from adsunify.sandbox.checks import choice, integer, record, text
 from adsunify.sandbox.parsing import InvalidRequest
 
-# what `value` means for each fault: (required, least, most); None: the fault takes no value
+# the `value` of each fault: (whether it is required, minimum, maximum); None if the fault takes no value
 _FAULT_VALUES: Mapping[str, tuple[bool, int, int] | None] = {
     "latency": (True, 0, 600_000),  # milliseconds
     "reset_before": None,
@@ -36,13 +36,13 @@ class Fault:
     value: int | None
     times: int
     retry_after: int | None = None
-    """Seconds in the header `Retry-After` of the fault `status`, in place of what the network sends."""
+    """Seconds of the header `Retry-After` of the fault `status`. They replace the network's own wait."""
 
     def matches(self, network: str, method: str, host: str, path: str, api: bool, natively: Collection[str]) -> bool:
-        """Whether the fault happens to this call.
+        """Whether the fault applies to this call.
 
-        Without `path` it applies only to calls of the ad API, not to log-ins or downloads. A fault that only a handler
-        can perform applies only to routes that name it (`natively`).
+        A fault without `path` applies only to calls of the ad API (`api`), not to log-ins or downloads. A fault that
+        only a handler can perform applies only if the route names it: `natively` has the faults that the route names.
         """
         return (
             self.network == network

@@ -1,4 +1,4 @@
-"""Figures of reports, computed from a digest. The same question gets the same answer, and nothing is stored."""
+"""Figures of reports, computed from a digest. The same request always gets the same figures; nothing is stored."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import TypeVar
 from adsunify.sandbox.world import EntityKey, Lineage
 
 Figures = Mapping[str, int]
-_WEIGHTS = 8  # an entity without a child gets 0 to 7 shares of the account's figures of a day
+_WEIGHTS = 8  # each entity without children gets 0 to 7 shares of the account's daily figures
 _CURRENCY_UNITS = {"JPY": 100}
 _Number = TypeVar("_Number", int, Decimal)
 
@@ -40,10 +40,10 @@ def sum_figures(
 def get_share(
     whole: Mapping[str, _Number], first: int, last: int, parts: int, smallest: Figures = MappingProxyType({})
 ) -> dict[str, _Number]:
-    """Return the part of the whole between the divisions `first` and `last`, if it has `parts` equal divisions.
+    """Divide the whole into `parts` equal divisions, and return the part from the division `first` to `last`.
 
-    The parts of adjacent divisions add up to the part of both. `smallest` has the smallest amount of a figure that is
-    not 1: the figure is a multiple of it, and so is each part.
+    The parts of adjacent ranges add up exactly. `smallest` has the smallest amount of each figure, if it is not 1. The
+    whole figure is a multiple of this amount, and so is each part.
     """
     return {
         name: (value // unit * last // parts - value // unit * first // parts) * unit
@@ -57,9 +57,9 @@ def divide_figures(
 ) -> dict[EntityKey, dict[str, int]]:
     """Divide an account's figures of a day over its entities.
 
-    `lineages` are those of `World.list_lineages`, `smallest` is that of `get_share`. The last entities of the lineages
-    get parts of different sizes, and on some days an entity gets none. Every entity above is the sum of its children,
-    so each level adds up to the whole exactly.
+    `lineages` comes from `World.list_lineages`; `smallest` is as in `get_share`. The last entity of each lineage gets a
+    part; the sizes differ, and on some days an entity gets no part. Every parent has the sum of its children, so each
+    level adds up to the account's figures exactly.
 
     Returns:
         the figures by kind and id, only of entities that have a part.

@@ -52,7 +52,7 @@ class InstantFormat:
 
 
 def date_check(message: str = "must be a date YYYY-MM-DD", pattern: str | None = None) -> Check:
-    """Make a check of a date `YYYY-MM-DD` in a text that matches `pattern`. It returns a `date` that exists."""
+    """Make a check of a text `YYYY-MM-DD` that matches `pattern`. The check returns the `date`, which must exist."""
 
     def check(value: Any, where: str) -> date:
         try:

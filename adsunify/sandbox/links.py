@@ -10,7 +10,7 @@ def build_signed_query(name: str, expires: int) -> str:
 
 
 def check_signed_link(request: Request, name: str | None) -> None:
-    """Check a download of the file `name` (None: unknown): the link is unaltered, in time and without credentials.
+    """Check a download: the file `name` exists (not None), the link is unaltered and valid, no credentials are sent.
 
     Raises AbortRequest with the error of the storage host, which is XML.
     """

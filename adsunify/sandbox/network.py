@@ -39,7 +39,7 @@ class Response:
 
 
 class AbortRequest(Exception):
-    """A handler or `authorize_request` raises it: the request changes nothing, and the server sends `answer`."""
+    """Raised by a handler or `authorize_request` to undo the changes of the request and send `answer`."""
 
     def __init__(self, answer: Response) -> None:
         super().__init__(f"refused with {answer.status}")
@@ -124,7 +124,7 @@ class Request:
         return self.fault if self.fault is not None and self.fault.name == fault else None
 
     def get_wait_seconds(self, default: int) -> int:
-        """The seconds that a requested 429 asks to wait; `default` where the fault does not say it."""
+        """The wait, in seconds, that a requested 429 names; `default` if the fault names none."""
         return default if self.fault is None or self.fault.retry_after is None else self.fault.retry_after
 
     def find_account(self, id: str) -> Account | None:  # noqa: A002 - the word every network uses
@@ -166,9 +166,9 @@ class Request:
     def parse_query(
         self, required: Mapping[str, Check] = _NO_CHECKS, optional: Mapping[str, Check] = _NO_CHECKS
     ) -> Any:
-        """Return the checked query parameters as a dict. Unknown and repeated ones are refused.
+        """Return the checked query parameters as a dict. Unknown and repeated parameters are refused.
 
-        `query_pairs` gives repeated ones.
+        A handler that accepts repeated parameters reads `query_pairs`.
         """
         return record(required, optional)(require_unique_names(self.query_pairs), "")
 
@@ -183,7 +183,7 @@ class Network:
             fault `status`.
         authorize_request: runs before every route of the role "api" (token, required headers, version).
         seed_world: fills the world at the start and after a reset.
-        credentials: the members that connect the demo's account if there is no consent page, by name.
+        credentials: the credentials, by name, that connect the demo accounts if the network has no consent page.
     """
 
     code: str

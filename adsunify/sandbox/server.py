@@ -129,7 +129,7 @@ class Sandbox:
         answer = self._run_handler(network, request)
         content = _encode_body(answer)
         match fault.name:
-            case "latency":  # applied at once, answered late
+            case "latency":  # the write is applied at once, and the response is late
                 await asyncio.sleep((fault.value or 0) / 1000)
                 return _to_http_response(answer)
             case "reset_after":
@@ -157,7 +157,7 @@ class Sandbox:
                 if request.route.role == "api":
                     network.authorize_request(request)
                 answer = request.route.handler(request)
-                if answer.body is not None:  # an answer that JSON cannot express undoes the write
+                if answer.body is not None:  # if JSON cannot express the answer, the write is undone
                     answer = evolve(answer, body=_encode_body(answer))
         except AbortRequest as refusal:
             answer = refusal.answer
@@ -325,7 +325,7 @@ def sandbox_thread(
         served.add_done_callback(lambda _: decided.set())
         decided.wait()
         try:
-            yield from started  # empty if the sandbox could not start: then `result` raises the reason
+            yield from started  # empty if the sandbox could not start; `result` then raises the reason
         finally:
             for stop in stops:
                 stop()

@@ -16,7 +16,8 @@ STATUS_BY_CODE = {
     "token_missing": 401,
     "token_invalid": 401,
     "token_expired": 401,
-    "header": 401,  # a required header is missing: the gateway knows neither client nor profile (status: our choice)
+    # a required header is missing, so the gateway cannot identify client or profile (our choice of status)
+    "header": 401,
     "client": 401,
     "scope": 401,
     "not_found": 404,
@@ -72,7 +73,7 @@ def format_location(pointer: str) -> str:
 
 
 def authorize_request(request: Request) -> None:
-    """Check token and client id, and on every call but profiles that the host is of the profile's region."""
+    """Check token and client id. Except on calls for profiles, check that the host serves the profile's region."""
     require_bearer_token(request)
     if request.require_header(CLIENT_HEADER) != request.world.client_id:
         raise InvalidRequest("client", CLIENT_HEADER, "the client id is not the one the token was issued to")
@@ -120,7 +121,7 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def _build_error_body(request: Request, status: int, message: str) -> dict[str, Any]:
-    """A code in words on the Sponsored Products resources and portfolios; digits with `details` everywhere else.
+    """The code is in words on Sponsored Products resources and portfolios; elsewhere it is digits, with `details`.
 
     The digits are the status, as the eligibility description says and the 425 of a duplicate report shows. Reports have
     `detail`, as in the examples of refusals in Amazon's issue tracker (github.com/amzn/ads-advanced-tools-docs).

@@ -7,7 +7,7 @@ from attrs import frozen
 
 @frozen
 class ReportGroup:
-    """One groupBy of a report type: the columns it adds, and the fields it may be filtered by with their values."""
+    """One groupBy of a report type: the columns that it adds, and the values of each field that can filter it."""
 
     columns: frozenset[str]
     filters: Mapping[str, Sequence[str]]

@@ -37,7 +37,7 @@ class Member:
     nullable_calls: frozenset[str] = frozenset()
 
     def get_check(self, call: str) -> Check:
-        """The shape of the member in one kind of call."""
+        """The check of the member's shape in one kind of call."""
         return nullable(self.value_check) if call in self.nullable_calls else self.value_check
 
 
@@ -45,9 +45,9 @@ class Member:
 class Resource:
     """One write resource.
 
-    `parents`: (member that names it, kind), the nearest last; `settle` checks the members together.
-
-    `filters`: the list filters beside stateFilter and those by id; `single` is the entity's name in a full answer.
+    `parents`: (member that names the parent, kind of the parent), the nearest parent last. `settle` checks the members
+    together. `filters`: the list filters other than stateFilter and the filters by id. `single`: the name of the entity
+    in a full answer.
     """
 
     kind: str
@@ -91,9 +91,9 @@ def _settle_campaign(item: WriteItem, data: Data) -> None:
     data.setdefault("startDate", item.today.isoformat())
     data.setdefault("dynamicBidding", {"strategy": "LEGACY_FOR_SALES", "placementBidding": []})
     _check_dates(item, data, before)
-    if before is not None and data["targetingType"] != before["targetingType"]:  # locked
+    if before is not None and data["targetingType"] != before["targetingType"]:  # cannot change
         raise ItemError("otherError", "OTHER_ERROR", f"{item.where}/targetingType", "cannot be changed")
-    if item.is_seller:  # unique per account for sellers, vendors may repeat
+    if item.is_seller:  # for sellers, a name is unique in the account; vendors may repeat it
         _check_unique(item, data, "name", item.world.list_entities("campaign", item.account.id))
     if item.before is not None:
         amount = data["budget"]["budget"]
@@ -142,7 +142,7 @@ def _settle_ad(item: WriteItem, data: Data) -> None:
     names = [name for name in ("sku", "asin") if name in data]
     if not names:
         raise rules.missing_value_error(f"{item.where}/{'sku' if item.is_seller else 'asin'}")
-    # the rules of the members have already refused both at once
+    # the rules of the members have already refused an ad with both
     _check_unique(item, data, names[0], item.world.list_entities("productAd", item.account.id, data["adGroupId"]))
 
 

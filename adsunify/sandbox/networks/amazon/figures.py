@@ -1,7 +1,7 @@
-"""What campaigns did on a day: plausible, and the same on every request.
+"""Daily figures of campaigns: plausible, and the same on every request.
 
 A campaign's figures are integers (money in the smallest unit of the currency) drawn from a digest of profile, campaign
-and day; ad groups, ads, keywords and placements share them out without remainder, so that every report type adds up.
+and day. They are divided over ad groups, ads, keywords and placements without remainder, so every report type adds up.
 """
 
 from datetime import date
@@ -18,7 +18,7 @@ _CONVERSION_PERCENT_BY_WINDOW = {
     "7d": 85,
     "14d": 95,
     "30d": 100,
-}  # percent of the conversions seen within the window
+}  # the percentage of all conversions that fall into each attribution window
 
 
 def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) -> Figures:

@@ -24,7 +24,8 @@ def _ids_filter(most: int) -> Check:
     return record(required={"include": array(text(0), 0, most)})
 
 
-# own ids up to 1000, parents up to 100; matchTypeFilter is a plain array in the schema
+# A filter takes up to 1000 ids of the listed kind, or up to 100 of parents. matchTypeFilter is a plain array in the
+# schema.
 _COMMON_CHECKS: Mapping[str, Check] = {
     "stateFilter": record(required={"include": array(choice(*_STATES), 0, 10)}),
     "maxResults": integer(1, MAX_ITEMS),  # the schema has no minimum, and a page holds at most 1000
@@ -132,7 +133,11 @@ def _is_allowed(value: str | None, condition: Mapping[str, Any] | None) -> bool:
 
 
 def _matches_filters(value: str | None, condition: Mapping[str, Any] | None) -> bool:
-    """BROAD_MATCH is "contains" (the default, and its ignoring of case, are our choice); EXACT_MATCH is the whole."""
+    """Whether a text matches a filter.
+
+    BROAD_MATCH, the default, finds parts of the text and ignores case (both our choice). EXACT_MATCH compares the whole
+    text.
+    """
     if not condition or "include" not in condition or value is None:
         return True
     if condition.get("queryTermMatchType", "BROAD_MATCH") == "EXACT_MATCH":
@@ -143,7 +148,7 @@ def _matches_filters(value: str | None, condition: Mapping[str, Any] | None) -> 
 def _paginate(
     request: Request, account: Account, entities: list[StoredEntity], query: Data
 ) -> tuple[list[StoredEntity], Data]:
-    """One page and its `nextToken` / `totalResults`. A token goes with the path, profile and filters it came from."""
+    """One page and its `nextToken` / `totalResults`. A token is valid only for the same path, profile and filters."""
     filters = {name: value for name, value in query.items() if name not in ("nextToken", "maxResults")}
     sealed = hashlib.sha256(serialize_json([request.path, account.id, filters]).encode()).hexdigest()[:16]
     start = 0
@@ -177,7 +182,7 @@ _SERVING_STATUSES = {
 
 
 def _iterate_serving_statuses(world: World, entity: StoredEntity, day: date) -> Iterator[str]:
-    """Every reason why the entity does not serve, its own first and the campaign's last; then the status "live"."""
+    """Yield the reasons why the entity does not serve (from the entity up to the campaign), then its "live" status."""
     chain: list[StoredEntity | None] = [entity]
     if entity.kind in ("productAd", "keyword"):
         chain.append(world.find("adGroup", entity.data["adGroupId"]))

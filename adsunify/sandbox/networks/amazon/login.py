@@ -15,7 +15,7 @@ _ACCOUNT_TYPES = ("seller", "vendor", "agency")
 
 
 def issue_token(request: Request) -> Response:
-    """`POST /auth/o2/token` on any of the three hosts: codes and tokens hold in all regions."""
+    """`POST /auth/o2/token` on any of the three hosts: codes and tokens are valid in all regions."""
     grant_type = request.parse_form().get("grant_type")
     if grant_type is None:
         raise InvalidRequest("required", "grant_type", "grant_type is required")

@@ -53,7 +53,7 @@ _RECOMMENDATIONS_CHECK = record(
     },
 )
 _USAGE_CHECK = record(required={"campaignIds": array(text(), 1, 100)})
-_CATALOGUE_SIZE = 45  # the products of a search
+_CATALOGUE_SIZE = 45  # the number of products that a search returns
 _KEYWORD_IDEAS = ("camping stove", "gas stove", "portable stove", "outdoor kitchen", "hiking cooker", "titanium pot")
 
 
@@ -87,7 +87,7 @@ def list_metadata(request: Request) -> Response:
     if cursor and not (cursor.isascii() and cursor.isdigit()):
         raise InvalidRequest("value", "/cursorToken", "is not a cursor of this list")
     page, size = int(cursor or query["pageIndex"]), query["pageSize"]
-    after = str(page + 1) if (page + 1) * size < len(products) else ""  # empty: no further data
+    after = str(page + 1) if (page + 1) * size < len(products) else ""  # empty on the last page
     body = {"ProductMetadataList": products[page * size : (page + 1) * size], "cursorToken": after}
     return Response(200, body, media_type=METADATA_RESPONSE_MEDIA_TYPE)
 
@@ -186,5 +186,5 @@ def _derive_number(seed: str, least: int, most: int) -> int:
 
 
 def _derive_asin(sku: str) -> str:
-    """The ASIN of a SKU, always the same."""
+    """Derive the ASIN of a SKU. A SKU always has the same ASIN."""
     return "B0" + hashlib.sha256(sku.encode()).hexdigest()[:8].upper()

@@ -1,4 +1,4 @@
-"""Reporting v3: create, look (PENDING, PROCESSING, COMPLETED), cancel, download."""
+"""Reporting v3: create, poll (PENDING, PROCESSING, COMPLETED), cancel, download."""
 
 import gzip
 import uuid
@@ -17,9 +17,9 @@ from adsunify.sandbox.networks.amazon.tables import REPORT_MEDIA_TYPE, STORAGE_H
 from adsunify.sandbox.parsing import InvalidRequest, serialize_json
 from adsunify.sandbox.world import StoredEntity, World
 
-MAX_DAYS, MAX_DAYS_BACK = 31, 95  # days of one report, days of history
+MAX_DAYS, MAX_DAYS_BACK = 31, 95  # the days of one report, and the days of history
 LINK_SECONDS = 3600
-# status at the first, second and every later look at a job
+# the status of a job at the first, second and every later poll
 _REPORT_STATUSES = ("PENDING", "PROCESSING", "COMPLETED")
 
 
@@ -68,7 +68,7 @@ def create_report(request: Request) -> Response:
 
 
 def get_report(request: Request) -> Response:
-    """`GET /reporting/reports/{reportId}`: each look moves the job on; each COMPLETED one carries a fresh link."""
+    """`GET /reporting/reports/{reportId}`: each poll advances the job; each COMPLETED answer has a fresh link."""
     job = _require_report(request)
     if request.get_fault("error_in_200"):
         return Response(200, {**_render_report(request.world, job, "FAILED"), "failureReason": "Internal error"})
@@ -78,7 +78,7 @@ def get_report(request: Request) -> Response:
 
 
 def cancel_report(request: Request) -> Response:
-    """`DELETE /reporting/reports/{reportId}`: a pending one only (400 for a later one is our choice)."""
+    """`DELETE /reporting/reports/{reportId}`: cancels a pending job (400 for any other job is our choice)."""
     job = _require_report(request)
     if job.data["looks"] > 1:
         raise InvalidRequest("state", "reportId", "only a PENDING report can be cancelled")
@@ -87,7 +87,7 @@ def cancel_report(request: Request) -> Response:
 
 
 def download_report(request: Request) -> Response:
-    """The pre-signed link on the storage host: no credentials, unaltered query, in time."""
+    """Serve a pre-signed link of the storage host. It must be unaltered, valid, and called without credentials."""
     job = request.world.find("report", request.path_parameters["report"])
     check_signed_link(request, job.id if job is not None else None)
     assert job is not None
@@ -110,7 +110,7 @@ def _check_columns(configuration: Mapping[str, Any]) -> None:
     _check_values("invalid groupBy values", "/configuration/groupBy", groups, sorted(report.groups))
     column_names = report.columns.union(*(report.groups[group].columns for group in groups))
     _check_values("columns includes invalid values", "/configuration/columns", columns, sorted(column_names))
-    # with DAILY `date` and no startDate/endDate columns; with SUMMARY, we conclude, no `date`
+    # DAILY requires the column `date` and refuses startDate and endDate. SUMMARY refuses `date` (our conclusion).
     daily = configuration["timeUnit"] == "DAILY"
     refused = {"startDate", "endDate"} if daily else {"date"}
     if (daily and "date" not in columns) or refused & set(columns):
@@ -121,7 +121,10 @@ def _check_columns(configuration: Mapping[str, Any]) -> None:
 
 
 def _check_values(problem: str, where: str, values: Sequence[str], allowed: Sequence[str]) -> None:
-    """Check that all values are allowed. The words are Amazon's; those for a value that appears twice are chosen."""
+    """Check that all values are allowed.
+
+    The messages are Amazon's, except the one for a value that appears twice (our choice).
+    """
     invalid = [value for value in values if value not in allowed]
     if invalid:
         message = f"configuration {problem}: ({', '.join(invalid)}). Allowed values: ({', '.join(allowed)})"
@@ -131,7 +134,7 @@ def _check_values(problem: str, where: str, values: Sequence[str], allowed: Sequ
 
 
 def _check_filter(report: ReportType, groups: Sequence[str], condition: Mapping[str, Any]) -> None:
-    """Check a filter: it has to be one of every groupBy of the report, so a report with two groupBys has none."""
+    """Check a filter. Every groupBy of the report must have it, so a report with two groupBys accepts no filter."""
     field = condition["field"]
     for group in groups:
         filters = report.groups[group].filters
@@ -177,6 +180,6 @@ def _render_report(world: World, job: StoredEntity, status: str) -> dict[str, An
 
 
 def _encode_report(world: World, job: StoredEntity) -> bytes:
-    """The rows of this moment, so figures of earlier reports can change."""
+    """Encode the rows as they are at the download, so figures of earlier reports can change."""
     account = world.accounts[job.account]
     return gzip.compress(serialize_json(build_rows(world, account, job.data["request"])).encode(), mtime=0)

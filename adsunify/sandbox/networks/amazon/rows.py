@@ -37,7 +37,7 @@ _EMPTY_COLUMNS: Mapping[str, Any] = {
 class CampaignPart:
     """One row's share of a campaign: its name columns, and the divisions `first` to `last` of `parts`.
 
-    A product ad has one division and an ad group those of its ads, so that the rows of all levels add up.
+    A product ad has one division. An ad group has the divisions of its ads, so the rows of all levels add up.
     """
 
     name_columns: Mapping[str, Any]
@@ -125,7 +125,7 @@ def _split_by_ad_group(
 
 
 def _split_by_placement(parts: Sequence[CampaignPart]) -> Iterator[CampaignPart]:
-    """Each part in one row per placement."""
+    """Divide each part into one row per placement."""
     count = len(_PLACEMENTS)
     for part in parts:
         for position, place in enumerate(_PLACEMENTS):
@@ -172,7 +172,7 @@ def _render_metrics(account: Account, part: figures.Figures) -> Row:
     row: Row = {
         name: Decimal(value).scaleb(-places) if name in _MONEY_COLUMNS else value for name, value in part.items()
     }
-    row["spend"] = row["cost"]  # the same figure
+    row["spend"] = row["cost"]  # two names of one figure
     row["salesOtherSku7d"] = row["sales7d"] - row["attributedSalesSameSku7d"]
     row["unitsSoldOtherSku7d"] = row["unitsSoldClicks7d"] - row["unitsSoldSameSku7d"]
     row["costPerClick"] = _compute_ratio(row["cost"], row["clicks"])

@@ -46,7 +46,10 @@ def accept_any(item: WriteItem, where: str, value: Any) -> None:
 
 
 def one_of(*choices: str) -> Rule:
-    """An enum. Whether the real network answers 400 or an item error is not in the documentation: item error."""
+    """Make the rule of an enum.
+
+    A value outside of the enum is an item error (our choice: the documentation does not say whether it is a 400).
+    """
 
     def rule(item: WriteItem, where: str, value: str) -> None:
         del item
@@ -75,7 +78,7 @@ def check_keyword_text(item: WriteItem, where: str, value: str) -> None:
     words = value.split(" ")
     if len([word for word in words if word]) > tables.MAX_KEYWORD_WORDS:
         raise _malformed_value_error("TOO_LONG", where, f"at most {tables.MAX_KEYWORD_WORDS} words", value)
-    # Amazon Ads API: - and + only inside words, the point only inside: between two characters, no signs or blanks
+    # Amazon Ads API: hyphen, plus and point are allowed only between two letters or digits of a word
     for match in re.finditer(r"[-+.]", value):
         around = value[max(match.start() - 1, 0) : match.start()], value[match.end() : match.end() + 1]
         if not all(neighbour.isalnum() for neighbour in around):
@@ -153,7 +156,7 @@ def check_dynamic_bidding(item: WriteItem, where: str, value: dict[str, Any]) ->
 
 
 def check_portfolio(item: WriteItem, where: str, value: str | None) -> None:
-    """Check a portfolio id. Any id of digits exists; the error for another one is our choice."""
+    """Check a portfolio id. Any id of digits exists; the error for any other id is our choice."""
     del item
     if value is not None and not re.fullmatch(r"[0-9]+", value):
         raise ItemError("parentEntityError", "PARENT_ENTITY_NOT_FOUND", where, "no such portfolio", value)
@@ -175,7 +178,7 @@ def check_asin(item: WriteItem, where: str, value: str) -> None:
 
 
 def refuse_custom_text(item: WriteItem, where: str, value: str) -> None:
-    """For KDP authors and US book vendors; no demo profile is either."""
+    """Refuse custom text. It is for KDP authors and US book vendors only, and no demo profile is one of these."""
     del item, value
     raise ItemError("unsupportedOperationError", "UNSUPPORTED_OPERATION", where, "only for authors and book vendors")
 
@@ -187,7 +190,7 @@ def check_locale(item: WriteItem, where: str, value: str) -> None:
 
 
 def missing_value_error(where: str) -> ItemError:
-    """A required member that is not there."""
+    """The error for a required member that is missing."""
     return ItemError("missingValueError", "MISSING_VALUE", where, "a value is required")
 
 

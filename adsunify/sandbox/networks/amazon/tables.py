@@ -16,12 +16,12 @@ REGION_BY_HOST = {
     "advertising-api-fe.amazon.com": "FE",
 }
 HOSTS = tuple(REGION_BY_HOST)
-STORAGE_HOST = "offline-report-storage-us-east-1-prod.s3.amazonaws.com"  # any other host: none is documented
+STORAGE_HOST = "offline-report-storage-us-east-1-prod.s3.amazonaws.com"  # our choice: none is documented
 TOKEN_HOSTS = ("api.amazon.com", "api.amazon.co.uk", "api.amazon.co.jp")
 CLIENT_HEADER = "Amazon-Advertising-API-ClientId"
 SCOPE_HEADER = "Amazon-Advertising-API-Scope"
 
-# codes are valid for 5 minutes and once; refresh tokens do not expire or rotate; a token includes its prefix
+# codes are valid once, for 5 minutes; refresh tokens do not expire or rotate; the prefix is part of a token
 LOGIN = OAuthConfig(
     consent_pages=(
         ("www.amazon.com", "/ap/oa"),
@@ -95,7 +95,7 @@ ACCOUNTS = (
 MAX_NAME_LENGTH = {"seller": 128, "vendor": 116}  # campaign names
 MAX_AD_GROUP_NAME_LENGTH = 255
 MAX_KEYWORD_LENGTH, MAX_KEYWORD_WORDS = 80, 10
-MAX_ITEMS = 1000  # of one request array, and of one page
+MAX_ITEMS = 1000  # in one request array, and on one page
 # The documentation lists the signs and says "selected ranges" of scripts; the exact code points are our choice: Latin-1
 # and Extended-A letters, kana, kanji with their iteration mark, Devanagari, Tamil, Arabic.
 NAME_CHARACTER_CLASS = (

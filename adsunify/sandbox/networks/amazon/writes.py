@@ -114,7 +114,7 @@ def _apply_each(
 
 
 def _wants_representation(request: Request) -> bool:
-    """`Prefer: return=representation`; RFC 7240's other value is the default."""
+    """Whether the request has `Prefer: return=representation`. The default is RFC 7240's other value."""
     preference = request.headers.get("Prefer")
     if preference not in (None, "return=representation", "return=minimal"):
         raise InvalidRequest("value", "Prefer", "must be return=representation", preference)
@@ -128,7 +128,7 @@ def _check_members(resource: Resource, item: WriteItem, members: Mapping[str, An
 
 
 def _require_parents(resource: Resource, item: WriteItem, members: Mapping[str, Any]) -> str | None:
-    """The nearest parent's id. Every named parent must exist, belong to the others, and not be archived."""
+    """The nearest parent's id. Every named parent must exist, belong to the other parents, and not be archived."""
     above: str | None = None
     for name, kind in resource.parents:
         entity = item.world.find(kind, members[name], item.account.id)
@@ -144,7 +144,7 @@ def _require_parents(resource: Resource, item: WriteItem, members: Mapping[str, 
 def _require_writable_entity(
     resource: Resource, item: WriteItem, entity_id: str, where: str, parents: bool = True
 ) -> StoredEntity:
-    """The entity to change. It must not be archived, nor, for an update, a parent of it."""
+    """The entity to change. Neither the entity nor, for an update, a parent of the entity may be archived."""
     type_of = {"entityType": resource.entity_type}
     entity = item.world.find(resource.kind, entity_id, item.account.id)
     if entity is None:

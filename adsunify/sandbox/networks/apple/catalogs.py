@@ -54,7 +54,8 @@ def get_app(request: Request) -> Response:
 
 def _render_app(adam_id: str) -> dict[str, Any]:
     name = _APPS.get(adam_id, f"App {adam_id}")
-    # the documentation does not name the member for the name: both that of v5 and that of the other objects (chosen)
+    # The documentation does not say which member has the name. The response has the member of v5 and the member of the
+    # other objects (chosen).
     return {
         "adamId": int(adam_id),
         "name": name,

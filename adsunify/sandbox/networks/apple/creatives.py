@@ -1,4 +1,4 @@
-"""Creatives: those of the ad account; any other well-formed id is a creative made elsewhere."""
+"""The creatives of the ad account. Any other well-formed id is a creative made elsewhere."""
 
 import uuid
 from typing import Any

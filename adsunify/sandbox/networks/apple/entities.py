@@ -8,7 +8,7 @@ from adsunify.sandbox.networks.apple.answers import INSTANT, build_response, not
 from adsunify.sandbox.networks.apple.creatives import find_creative, render_creative
 from adsunify.sandbox.world import Account, StoredEntity, World
 
-# Path word: kind.
+# The kind of the objects, by their word in the path.
 KIND_BY_COLLECTION: Mapping[str, str] = {
     "campaigns": "campaign",
     "adgroups": "adGroup",

@@ -74,7 +74,7 @@ _NAME_CHECK = visible_text(1, tables.MAX_NAME_LENGTH)
 _STATUS_CHECK = choice(*tables.STATUSES)
 _TIME_MEMBERS: Mapping[str, Check] = {"startTime": INSTANT.check, "endTime": INSTANT.check}
 
-# Members that may change, then members set at creation: kind -> required and optional members.
+# The members by kind: first the members that may change, then the required and optional members of creation.
 _CHANGEABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {
         "name": _NAME_CHECK,

@@ -1,4 +1,4 @@
-"""What ad groups did on a day: plausible, and the same on every request.
+"""Daily figures of ad groups: plausible, and the same on every request.
 
 Campaigns have the sums, ads and keywords the shares.
 
@@ -19,8 +19,8 @@ COUNT_METRICS = split_words("""
     impressions taps tapInstalls viewInstalls totalInstalls tapNewDownloads tapRedownloads totalNewDownloads
     totalRedownloads
 """)
-SPEND_METRIC = "localSpend"  # in the smallest unit of the currency; Money in answers
-_DOLLAR = 100  # about a dollar in the smallest unit of USD, and of JPY too, which has no decimals
+SPEND_METRIC = "localSpend"  # here in the smallest unit of the currency, in answers as Money
+_DOLLAR = 100  # about a dollar, in cents (USD) or whole yen (JPY)
 
 
 @lru_cache(maxsize=20000)

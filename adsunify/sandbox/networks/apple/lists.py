@@ -20,7 +20,7 @@ _TIME_FILTER: tuple[Check, tuple[str, ...]] = (
     (*_COMPARISON_OPERATORS, "LESS_THAN_OR_EQUAL", "GREATER_THAN_OR_EQUAL"),
 )
 Filters = Mapping[str, tuple[Check, tuple[str, ...]]]
-# Path word: fields with the check of their values and their operators.
+# By path word: the fields, with the check of their values and their operators.
 FILTERS_BY_COLLECTION: Mapping[str, Filters] = {
     "campaigns": {
         "id": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
@@ -120,7 +120,7 @@ def check_filters(filters: list[dict[str, Any]], fields: Filters) -> list[dict[s
 def build_page_response(
     selected_rows: Sequence[dict[str, Any]], query: Mapping[str, Any], name: str = "id"
 ) -> Response:
-    """One page of a list, in the order of `sorting`, else of creation."""
+    """One page of a list, in the order of `sorting`, or of creation if there is none."""
     for order in reversed(query.get("sorting", [])):
         if any(order["field"] not in row for row in selected_rows):
             raise rule_error("/sorting", f"cannot be sorted by {order['field']}")

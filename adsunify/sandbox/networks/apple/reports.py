@@ -142,7 +142,10 @@ def _check_id(value: Any, where: str) -> Any:
 
 
 def _matches_filters(entity: StoredEntity, ids_by_field: Mapping[str, set[str]]) -> bool:
-    """Whether all filters match the object; a campaign or an ad group has its own id in place of a parent's."""
+    """Whether all filters match the object.
+
+    A filter by the object's own kind compares the id of the object; any other filter compares the id of an ancestor.
+    """
     own_field = f"{entity.kind}Id"
     return all(
         (entity.id if field == own_field else str(entity.data[field])) in ids for field, ids in ids_by_field.items()
@@ -177,7 +180,7 @@ def _build_row(
     if entity.kind == "ad":
         creative = request.world.find("creative", str(entity.data["creativeId"]))
         metadata["creative"] = {"id": entity.data["creativeId"]}
-        if creative is not None:  # a creative that was made elsewhere is not known here
+        if creative is not None:  # the sandbox does not know a creative that was made elsewhere
             metadata["creative"] |= {name: creative.data[name] for name in ("creativeType", "systemStatus")}
     if request.path_parameters["level"] == "searchterms":
         metadata["searchTermText"] = entity.data["text"]

@@ -152,7 +152,7 @@ def check_keyword(data: Data, world: World, account: Account, group: StoredEntit
 
 
 def _check_money(value: Data, where: str, account: Account) -> None:
-    """Fill in the currency of the ad account if it was left out, and check it and the decimals."""
+    """Fill in the ad account's currency if it is absent, and check the currency and the decimals."""
     if value.setdefault("currency", account.currency) != account.currency:
         raise rule_error(f"{where}/currency", "must be the currency of the ad account")
     if account.currency in tables.ZERO_DECIMAL_CURRENCIES and "." in value["amount"]:  # unverified

@@ -24,7 +24,7 @@ _DELETED_AGE = timedelta(days=10)
 
 
 def seed_world(world: World) -> None:
-    """Fill a fresh world: the accounts that can run the unified format."""
+    """Fill a fresh world with the entities of the accounts that can run the unified format."""
     for account in world.accounts.values():
         if account.id in _FIRST_CREATIVE_IDS:
             first = _FIRST_CREATIVE_IDS[account.id]

@@ -69,7 +69,7 @@ def _build_error(
 
 
 def _build_headers(request: Request) -> Mapping[str, str]:
-    """The headers of a response. The headers of a response. The same request in the same world has the same id."""
+    """The headers of a response. The same request in the same world has the same id."""
     return {"x-request-id": f"req_{request.stable_id.hex}"}
 
 
@@ -130,7 +130,7 @@ def parse_query(
 
 
 def paging_checks(most: int) -> Mapping[str, Check]:
-    """The parameters of a list without `order`. `after` with `before` is refused (chosen)."""
+    """The checks of a list's parameters other than `order`. `after` with `before` is refused (chosen)."""
     return {"limit": integer_text(1, most), "after": text(), "before": text()}
 
 
@@ -146,10 +146,10 @@ def build_page_response(
     default: int = _DEFAULT_PAGE_SIZE,
     **more: Any,
 ) -> Response:
-    """A page of rows with `id`, oldest first as they come; newest first with `order` "desc".
+    """A page of the rows, which have an `id` and come oldest first. `order` "desc" reverses them.
 
-    The order without `order` is chosen: oldest first. Cursors are ids, so entities created between two requests do not
-    shift the pages.
+    That a list without `order` is oldest first is chosen. Cursors are ids, so entities created between two requests do
+    not shift the pages.
     """
     remaining = list(rows)[::-1] if query.get("order") == "desc" else list(rows)
     limit = query.get("limit", default)

@@ -29,7 +29,7 @@ _BODY_CHECK = record(
         ),
     },
     optional={
-        "time_granularity": choice("daily"),  # the others are not simulated
+        "time_granularity": choice("daily"),  # the other values are not simulated
         "group_by_entity": boolean,
         "entity_ids": array(text(), 1),
         "include_zero_rows": boolean,
@@ -51,7 +51,7 @@ def get_conversion_insights(request: Request) -> Response:
     time_range = body["time_ranges"][0]
     if (
         int(time_range["end"]) - int(time_range["start"]) > _MAX_DAYS * 86400 + 3600
-    ):  # the day on which the clocks go back has an hour more
+    ):  # the extra hour is for the day on which the clocks go back
         raise rule_error("/time_ranges", f"must span at most {_MAX_DAYS} days")
     since, until = parse_period(request.world, account, time_range)
     groups = _group_ads(request, account, level, body["entity_ids"] if grouped else None)

@@ -9,7 +9,7 @@ from adsunify.sandbox.networks.chatgpt import answers, tables
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity, World
 
-REVIEW_SECONDS = 300  # OpenAI Advertiser API: usually minutes; the number is chosen
+REVIEW_SECONDS = 300  # OpenAI Advertiser API: a review usually takes minutes; the number is chosen
 _INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("serving_issues",),
     "ad_group": ("serving_issues", "bid_too_low"),

@@ -1,4 +1,4 @@
-"""What ads did on a day: plausible, and the same on every request. Figures of campaigns and accounts are sums.
+"""Daily figures of ads: plausible, and the same on every request. Figures of campaigns and accounts are sums.
 
 The figures of an ad are integers drawn from a digest of its id and the day. Statuses have no history: an ad that is
 active now counts as delivering since its creation.
@@ -37,7 +37,7 @@ def _generate_daily_figures(ad: str, day: str, unit: int, smallest: int) -> Mapp
 def get_ad_figures(world: World, ad: StoredEntity, day: date) -> Mapping[str, int]:
     """The figures of one ad on one day of its account's time zone; conversions only once the day is over.
 
-    A day on which the ad exists only partly counts whole.
+    A day counts whole even if the ad exists for a part of it only.
     """
     account = world.accounts[ad.account]
     first, last = _get_delivery_span(world, account, ad)

@@ -126,7 +126,7 @@ def _parse_unix_range(time_range: Mapping[str, str], zone: ZoneInfo) -> tuple[da
 
 
 def _map_row_keys(level: str, fields: list[str]) -> dict[str, tuple[str, str | None]]:
-    """The key in the row of every requested field, with its member and level."""
+    """Map the row's key for each requested field to the member and the level that the field names."""
     keys_by_field: dict[str, tuple[str, tuple[str, str | None]]] = {}
     for name in _METADATA_FIELDS:
         keys_by_field[f"metadata.{name}"] = keys_by_field[name] = (name, (name, None))
@@ -144,7 +144,7 @@ def _map_row_keys(level: str, fields: list[str]) -> dict[str, tuple[str, str | N
 
 
 def _parse_filters(level: str, filters: list[dict[str, Any]]) -> list[tuple[str, str, list[str]]]:
-    """The level, member and values of every filter: ids of the level and of those above it, and `campaign.status`.
+    """The level, member and values of every filter: ids of this level and of the levels above, and `campaign.status`.
 
     All filters have to match. An id that does not exist matches no row (chosen).
     """
@@ -195,7 +195,7 @@ def _build_row(
     zone = account.zone
     identity = hashlib.sha256(f"{native_id} {day} {sorted(keys)}".encode()).hexdigest()[:24]
     row: dict[str, Any] = {
-        "id": f"ins_{identity}",  # another list of fields gives another id
+        "id": f"ins_{identity}",  # the id depends on the requested fields, too
         "start_time": int(datetime.combine(day, time(), zone).timestamp()),
         "end_time": int(datetime.combine(day + timedelta(days=1), time(), zone).timestamp()),
     }

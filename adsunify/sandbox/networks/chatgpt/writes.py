@@ -129,7 +129,7 @@ def _complete_entity(
     world = request.world
     if kind == "campaign":
         targeting = data.get("targeting")
-        if targeting is None:  # all available locations
+        if targeting is None:  # empty targeting means all available locations
             data = {**data, "targeting": {}}
         elif "platforms" in targeting and targeting["platforms"] is None:
             data = {**data, "targeting": {name: value for name, value in targeting.items() if name != "platforms"}}
@@ -139,7 +139,7 @@ def _complete_entity(
         data = {**data, "bidding_config": bidding}
         above = world.find("campaign", str(parent))
         assert above is not None, "an ad group has a campaign"
-        # a strategy requires the key, and updates have none (chosen)
+        # a new strategy requires an Idempotency-Key; updates have no key, so they can only keep the strategy (chosen)
         same = old is not None and old["bidding_config"]["strategy"] == bidding["strategy"]
         rules.check_ad_group(account, data, above, key=key or same)
     else:
