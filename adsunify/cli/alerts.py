@@ -1,4 +1,4 @@
-"""``adsunify alerts``: what to tell about synced figures, on a local store or at a server."""
+"""``adsunify alerts``: the alerts on synced figures, on a local store or at a server."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ GAP_COLUMNS = (
 
 
 def list_parts(alerts_: Sequence[Mapping[str, Json]]) -> Iterator[str | output.TextTable]:
-    """Yield the table of alerts, and that of what was not evaluated."""
+    """Yield the table of alerts, and the table of what could not be evaluated."""
     rows = [
         (
             alert["id"],

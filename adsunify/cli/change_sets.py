@@ -87,9 +87,10 @@ def cancel(target: Target, change_set: str, as_json: bool) -> None:
 def run_change_set(
     client: Ads, change_set: ChangeSet, parts: Iterable[str | output.TextTable], confirmed: bool
 ) -> ChangeSet:
-    """Execute a prepared change set after a confirmation, or follow one that is executed. Returns its last state.
+    """Execute a prepared change set after a confirmation, or wait for a change set that is already executed.
 
-    ``parts``: what a person reads before the confirmation. Raises InvalidInput if nobody can be asked.
+    Returns the change set at its end. ``parts``: what a person reads before the confirmation. Raises InvalidInput if
+    there is no terminal for the confirmation.
     """
     if change_set.status == "prepared" and change_set.digest is not None:
         if not confirmed and not sys.stdin.isatty():
@@ -131,7 +132,7 @@ def report_stop(change_set: ChangeSet) -> None:
 
 @define
 class Tracker:
-    """Shows how far a change set is: the cells that are planned, and then the operations of each network."""
+    """Shows the progress of a change set: first the planned cells, then the operations of each network."""
 
     progress: Progress
     _subjects: dict[str, ProgressLine] = field(init=False, factory=dict)
@@ -202,7 +203,7 @@ def change_set_parts(change_set: Mapping[str, Json]) -> Iterator[str | output.Te
 
 
 def change_set_lines(change_set: Mapping[str, Json]) -> Iterator[str]:
-    """Yield until when a change set can be executed, its digest, and what it leaves out."""
+    """Yield lines with the expiry of a change set, its digest, and what it leaves out."""
     if change_set["expiresAt"] is not None:
         yield f"expires  {change_set['expiresAt']}"
     if change_set["digest"] is not None:
@@ -250,7 +251,7 @@ def describe_money(spend: Mapping[str, Json]) -> str:
 
 
 def format_key(key: str) -> str:
-    """Return the key of a cell; one of a file has spaces between its parts, so that a terminal can wrap it."""
+    """Return the key of a cell with spaces around each slash, so that a terminal can wrap it."""
     return key.replace("/", " / ")
 
 

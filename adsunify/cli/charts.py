@@ -1,4 +1,4 @@
-"""Charts of characters: a sparkline of the days, and a bar of a share."""
+"""Charts that consist of characters: a sparkline of days, and a bar for a share."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Symbols:
     """The characters of charts.
 
     Attributes:
-        heights: of a day, from 0 to the highest.
-        no_figure: a day without a figure.
+        heights: the characters of a day, from the value 0 to the highest value.
+        no_figure: the character of a day without a figure.
         full: a whole character of a bar.
-        parts: the last character of a bar, from the shortest on; equal steps.
+        parts: the possible last characters of a bar, from the shortest to the longest, in equal steps.
     """
 
     heights: str
@@ -47,14 +47,15 @@ class Charts:
 
     @classmethod
     def choose(cls, screen: Console) -> Charts:
-        """Return what the terminal can show."""
+        """Return charts with the characters that the terminal can show."""
         characters = BLOCKS.heights + BLOCKS.no_figure + BLOCKS.parts
         return cls(screen.width, BLOCKS if can_encode(screen, characters) else ASCII)
 
     def draw_sparkline(self, values: Sequence[Number | None]) -> str:
-        """Draw a character for each value, or for several if they are many; a number is compared with the highest.
+        """Draw a character for each value; its height is relative to the highest value.
 
-        Only 0 has the lowest character. None has a character of its own.
+        If the values are too many for the terminal, a character shows the mean of several. Only 0 has the lowest
+        character. None has the character ``no_figure``.
         """
         step = -(-len(values) // (self.width // SPARKLINE_SHARE))
         means = [_calculate_mean(values[first : first + step]) for first in range(0, len(values), step)]

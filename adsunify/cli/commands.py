@@ -62,7 +62,7 @@ COMMANDS = {
     "admin": "admin",
     "db": "admin",
 }
-"""Command -> its module, and after a colon the name of the function where it is not the command's.
+"""Command -> its module. A name after a colon is the function, if it differs from the command's name.
 
 The modules import only what the command needs.
 """

@@ -1,6 +1,6 @@
 """Completion of accounts and operations in a shell, through click's own mechanism (docs/daily_work.md).
 
-A store or a server that is not there completes nothing, and nothing is printed.
+If the store or the server cannot be reached, there are no completions, and nothing is printed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 3.0
 """The most seconds that a server may take."""
 MAX_OPERATIONS = 50
-"""The latest operations that are completed."""
+"""How many of the latest operations are offered as completions."""
 
 
 class Name(click.ParamType[str]):
-    """A text that names something. ``list_items`` returns the names that begin with a text."""
+    """A parameter that names an object. ``list_items`` returns the names that begin with a text."""
 
     name = "text"
 

@@ -50,7 +50,7 @@ LOCAL_POLL_SECONDS, REMOTE_POLL_SECONDS = 0.2, 2.0
 SHUTDOWN_SECONDS = 2.0
 """How long the callback server stays up for the last page to reach the browser."""
 UNKNOWN_STATE_STATUS = 404
-"""The status of a callback for a consent that this process did not start. The wait goes on after it."""
+"""The status of a callback for a consent that this process did not start. The command keeps waiting after it."""
 
 
 @click.command()

@@ -35,7 +35,7 @@ from .serve import RunningServer, running_server, simulated_networks
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
 INSIGHTS_SECONDS = 30.0
 POLL_SECONDS = 0.2
-"""The simulated networks finish a report after a few requests."""
+"""The wait between two requests for a report. The simulated networks finish a report after a few requests."""
 EXPECTED_EVENTS = {"operation.prepared", "operation.running", "operation.succeeded", "account.connected"}
 """Events that each network's run must record."""
 

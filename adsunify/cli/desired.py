@@ -26,7 +26,7 @@ from .options import Target, data_option, document_argument, idempotency_option,
 from .progress import show_progress
 
 DOCUMENT = "document"
-"""The member of a request that has the document."""
+"""The member of a request that holds the document."""
 DIFFERENCE_EXIT_CODE = 3
 MAX_VALUE_WIDTH = 30
 """The maximum width of a value in a difference. Longer values are cut; --json shows them."""
@@ -116,7 +116,7 @@ def _can_ask(confirmed: bool) -> bool:
 
 
 def _execute_if_confirmed(client: Ads, prepared: ChangeSet, confirmed: bool) -> ChangeSet:
-    """Execute a prepared change set if a person agrees. One that is declined on a terminal is cancelled."""
+    """Execute a prepared change set if a person agrees; cancel it if a person on a terminal declines."""
     if prepared.status != "prepared" or prepared.digest is None or not (confirmed or _can_ask(confirmed)):
         return prepared
     if not confirmed and not confirm_change_set(prepared, change_set_parts(prepared.to_dict())):
@@ -133,8 +133,8 @@ def _execute_if_confirmed(client: Ads, prepared: ChangeSet, confirmed: bool) -> 
 def import_(target: Target, account: str, as_json: bool) -> None:
     """Print the entities of ACCOUNT as a file.
 
-    The file has every campaign, ad group and ad that is not deleted, with the fields that an edit can change. Its diff
-    is empty.
+    The file has every campaign, ad group and ad that is not deleted, with the fields that an edit can change.
+    `adsunify diff` finds no difference in it.
     """
     with target.open_client("Reading the account") as client:
         entities = [entity.to_dict() for entity in client.accounts.entities(find_account(client, account))]
@@ -148,7 +148,7 @@ def import_(target: Target, account: str, as_json: bool) -> None:
 
 @contextmanager
 def report_file_errors() -> Iterator[None]:
-    """Give issues of a document their paths in the file."""
+    """Replace the paths of issues in the request by their paths in the file."""
     try:
         yield
     except InvalidInput as problem:
@@ -159,7 +159,7 @@ def report_file_errors() -> Iterator[None]:
 
 
 def fill_account_ids(client: Ads, document: Mapping[str, Json]) -> Json:
-    """Return the document with the id of each account that it names in another way. Raises InvalidInput."""
+    """Return the document with the names of accounts replaced by their ids. Raises InvalidInput."""
     filled = deepcopy(dict(document))
     rows = [(f"entities.{index}", row) for index, row in enumerate(_list_rows(filled.get("entities")))]
     launches = filled.get("launches")

@@ -30,7 +30,7 @@ from .options import Target, csv_option, data_option, target_options
 from .suggestions import suggest
 
 KEPT_DAYS = 7
-"""The days whose spend a list shows if a sync has kept it."""
+"""How many days of spend a list shows, if a sync has stored them."""
 MAX_PAGE_SIZE = 100
 RESOURCES: Mapping[Kind, Callable[[Ads], CampaignsResource | AdGroupsResource | AdsResource]] = {
     "campaign": lambda client: client.campaigns,
@@ -90,7 +90,10 @@ LIST_HELP = (
 
 
 def _choose_status(network: str, kind: Kind, status: str | None) -> tuple[str | None, str | None]:
-    """Return a filter as a native status, which the network applies, or a unified one. Raises InvalidInput."""
+    """Return a filter as a native and a unified status, at most one of them set. Raises InvalidInput.
+
+    The network applies a native status; this command applies a unified one.
+    """
     level = get_level(get_adapter(network).network, kind)
     if status is None or status in level.status_filters:
         return status, None
@@ -103,13 +106,13 @@ def _choose_status(network: str, kind: Kind, status: str | None) -> tuple[str | 
 
 
 def _read_spend(client: Ads, account: Account, kind: Kind, days: int | None) -> Mapping[str, Decimal | None] | None:
-    """Return the spend of entities by id; None if it is not known without a request to the network.
+    """Return the spend of entities by id; None if ``days`` is None and no sync has stored the spend.
 
     Args:
         client: the open client.
         account: the account.
         kind: the level.
-        days: how many days to read from the network; None reads what a sync has kept.
+        days: how many days to read from the network; None reads what a sync has stored.
     """
     last = datetime.now(UTC).date() - timedelta(days=1)
     first = last - timedelta(days=(days or KEPT_DAYS) - 1)

@@ -43,7 +43,7 @@ class PageWriter(Protocol):
 
 
 class CsvWriter:
-    """CSV in UTF-8 with a line of names. None is an empty cell, and no text is a formula."""
+    """Writes CSV in UTF-8 with a header line. None is an empty cell. No text can act as a formula."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -57,14 +57,14 @@ class CsvWriter:
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerows([to_csv_cell(_to_json(cell)) for cell in row.values()] for row in rows)
-        self._file.write(text.getvalue().encode("utf-8", "replace"))  # half a surrogate pair is no UTF-8
+        self._file.write(text.getvalue().encode("utf-8", "replace"))  # UTF-8 cannot hold half a surrogate pair
 
     def close(self) -> None:
-        """CSV has no end."""
+        """Do nothing: CSV has no content after the last row."""
 
 
 class JsonLinesWriter:
-    """A JSON object in UTF-8 for each row, one in a line. Amounts are text, and None is null."""
+    """Writes one line in UTF-8 for each row, with a JSON object. Amounts are text, and None is null."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -75,7 +75,7 @@ class JsonLinesWriter:
             self._file.write(dumps_bytes({name: _to_json(cell) for name, cell in row.items()}) + b"\n")
 
     def close(self) -> None:
-        """JSON lines have no end."""
+        """Do nothing: JSON lines have no content after the last row."""
 
 
 def _to_json(cell: Cell) -> Json:
@@ -85,7 +85,7 @@ def _to_json(cell: Cell) -> Json:
 
 
 class ParquetWriter:
-    """Parquet with a row group for each page. The decimals of a column have as many digits as its rows need."""
+    """Writes Parquet with a row group for each page. The decimals of a column have as many digits as its rows need."""
 
     def __init__(self, file: BinaryIO) -> None:
         with explain_missing_packages():
@@ -105,7 +105,7 @@ class ParquetWriter:
             self._writer.write_table(cast_table(table, schema), row_group_size=table.num_rows)
 
     def _rewrite(self, schema: pyarrow.Schema) -> None:
-        """Write the row groups so far again, with more digits after the point."""
+        """Write the present row groups again, with more digits after the point."""
         self.close()
         with TemporaryDirectory() as folder:
             before = Path(folder) / "before.parquet"
@@ -121,7 +121,7 @@ class ParquetWriter:
                     self._writer.write_table(table, row_group_size=table.num_rows)
 
     def close(self) -> None:
-        """Write the description of the row groups."""
+        """Write the end of the file, which describes the row groups."""
         if self._writer is not None:
             self._writer.close()
 
@@ -131,15 +131,15 @@ WRITERS: Mapping[str, Callable[[BinaryIO], PageWriter]] = {
     "jsonl": JsonLinesWriter,
     "parquet": ParquetWriter,
 }
-"""Format -> what writes it. The file of Parquet can be read and changed."""
+"""Format -> its writer. The writer of Parquet also reads its file and writes it again."""
 
 
 @contextmanager
 def open_export(path: Path, format_: str) -> Iterator[PageWriter]:
     """Open a file for the pages of a report; ``-`` is standard output.
 
-    The file gets its name when the block ends without an error; a failed export changes nothing. Parquet appears on
-    standard output at the end as well.
+    The pages go to a temporary file, which gets the name ``path`` when the block ends without an error. A failed export
+    changes nothing. Parquet for standard output goes through a temporary file, too.
     """
     if path == STDOUT and format_ != "parquet":
         writer = WRITERS[format_](sys.stdout.buffer)
@@ -168,7 +168,7 @@ def open_export(path: Path, format_: str) -> Iterator[PageWriter]:
 
 
 def _name_part(path: Path) -> Path:
-    """Return the name of the unfinished file. Raises InvalidInput if the path is something else than a file."""
+    """Return the path of the temporary file. Raises InvalidInput if ``path`` exists and is not a file."""
     target = path.resolve()
     if target.exists() and not target.is_file():
         raise invalid_input("--output", "not_supported", "must be a file, or - for standard output.")

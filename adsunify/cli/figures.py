@@ -45,7 +45,7 @@ STATE_STYLE, CHART_STYLE = "yellow", "cyan"
 
 
 def insights_parts(insights: Mapping[str, Json], mark: str = PROVISIONAL_MARK) -> Iterator[str | TextTable]:
-    """Yield daily figures, the totals of those that are there, and the days that are missing or provisional.
+    """Yield daily figures, their totals, and the days that are missing or provisional.
 
     ``mark`` follows the date of a provisional day.
     """
@@ -68,7 +68,7 @@ def _mark_day(day: str, coverage: Coverage, mark: str) -> str:
 
 
 def align_numbers(values: Sequence[Json]) -> list[str]:
-    """Return numbers as text with as many digits after the point as the longest one, and with separators."""
+    """Format numbers with separators and with the same number of digits after the point. No digit is dropped."""
     numbers = [None if value is None else Decimal(value) for value in values]
     exponents = [number.as_tuple().exponent for number in numbers if number is not None]
     places = max((-exponent for exponent in exponents if isinstance(exponent, int)), default=0)
@@ -76,13 +76,13 @@ def align_numbers(values: Sequence[Json]) -> list[str]:
 
 
 def describe_gap(gap: Range) -> str:
-    """Return the days that are missing."""
+    """Describe a range of missing days."""
     first, last = gap.start_date, gap.end_date
     return f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
 
 
 def describe_coverage(coverage: Coverage, provisional_mark: str = "") -> Iterator[str]:
-    """Yield a line for each fact of the days that the figures cover. A mark explains those of provisional days."""
+    """Yield a line for each fact of the coverage. The line on provisional days begins with the mark."""
     if not coverage.complete:
         yield "The figures are not complete."
     yield from map(describe_gap, coverage.missing)
@@ -101,9 +101,9 @@ class FiguresTableRow:
     """A row of a table of figures.
 
     Attributes:
-        facts: what it is about.
+        facts: the cells that name its subject, such as a date or an entity.
         figures: None if the network gave no figures.
-        currency: of the amounts.
+        currency: the currency of the amounts.
         days: the drawn metric of each day, for a sparkline.
     """
 
@@ -123,8 +123,8 @@ def make_figure_table(
 ) -> TextTable:
     """Make a table of facts, sparklines, metrics, and shares of the totals with bars.
 
-    ``totals``: a row for each currency. ``ranks``: of the columns of metrics, and of ``trend`` and ``share``, if they
-    are not those of :data:`METRIC_COLUMNS`. ``measure``: the metric that is drawn.
+    ``totals``: a row for each currency. ``ranks``: the ranks of ``trend``, ``share`` and of metrics, where they differ
+    from :data:`METRIC_COLUMNS`. ``measure``: the metric that is drawn.
     """
     all_rows = [*rows, *totals]
     table = dict(zip(heads, zip(*(row.facts for row in all_rows), strict=True), strict=True))
@@ -156,15 +156,15 @@ def _draw_share(share: Decimal | None, highest: Decimal, charts: Charts) -> str:
 
 
 def label_metric(name: str, currencies: Iterable[str | None]) -> str:
-    """Return the heading of a metric; that of an amount has the currency, if all amounts have the same one."""
+    """Return the heading of a metric. The heading of an amount names the currency if all amounts have the same."""
     label, known = METRIC_COLUMNS[name].name, {*currencies}
     return f"{label} {to_plain_text(known.pop())}".rstrip() if name in MONEY_METRICS and len(known) == 1 else label
 
 
 def align_metric(name: str, values: Sequence[Number | None], currencies: Sequence[str | None]) -> list[str]:
-    """Return the values of a metric with their points in one column, and with separators. No digit is dropped.
+    """Format the values of a metric with separators and with aligned points. No digit is dropped.
 
-    Amounts have at least the digits of their currency, and its code if there are several currencies.
+    Amounts have at least the digits of their currency. If there are several currencies, each amount also has its code.
     """
     is_money, has_several = name in MONEY_METRICS, len({*currencies}) > 1
     texts = [
@@ -199,7 +199,7 @@ def _choose_measure(totals: Figures) -> str:
 
 
 def _add_up(rows: Sequence[Figures]) -> Figures:
-    """Return the sums of rows. Those of one row are the row, with its reach."""
+    """Return the sums of rows. A single row is returned unchanged, so it keeps its reach."""
     if len(rows) == 1:
         return rows[0]
     sums = FigureSums()
@@ -278,13 +278,13 @@ def _describe_trends(
 
 
 def _describe_gaps(series: Iterable[Sequence[Number | None]], charts: Charts) -> Iterator[str]:
-    """Yield what the character of a day without a figure means, if a sparkline has it."""
+    """Yield the legend of the character of a day without a figure, if a sparkline has this character."""
     if any(0 < values.count(None) < len(values) for values in series):
         yield f"{charts.symbols.no_figure} a day without a figure"
 
 
 def _group_rows(rows: Iterable[Day], coverage: Coverage) -> dict[date, list[Day]]:
-    """Return the rows of each day of the report in order; a day without a row has none."""
+    """Return the rows of each day of the report, in order. The list of a day without rows is empty."""
     count = (coverage.end_date - coverage.start_date).days + 1
     by_day = {coverage.start_date + timedelta(days=number): list[Day]() for number in range(count)}
     for row in rows:
@@ -300,7 +300,7 @@ def _describe_day(day: date, rows: Sequence[Day], coverage: Coverage) -> str:
 
 
 def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: str) -> list[FiguresTableRow]:
-    """Return a row for each entity with its sums; the one with the highest measure is first."""
+    """Return a row for each entity with its sums, sorted by the measure, highest first."""
     by_entity: defaultdict[str, list[EntityDay]] = defaultdict(list)
     for row in map(EntityDay.model_validate, insights["rows"]):
         by_entity[row.entity_id].append(row)
@@ -316,7 +316,7 @@ def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: 
 
 
 def _sort_rows(rows: Iterable[FiguresTableRow], measure: str) -> list[FiguresTableRow]:
-    """Sort rows by their measure, the highest first; those without it are last."""
+    """Sort rows by their measure, highest first. Rows without the measure are last."""
 
     def get_key(row: FiguresTableRow) -> tuple[bool, Number]:
         value = _get_figure(row.figures, measure)
@@ -348,7 +348,7 @@ MAX_NAMED_ACCOUNTS = 3
 
 
 def overview_parts(overview: InsightsOverview, screen: Console) -> Iterator[str | TextTable]:
-    """Yield a table of the accounts with the totals of each currency, and what figures are not complete or final."""
+    """Yield a table of the accounts with the totals of each currency, and the gaps and provisional days."""
     charts = Charts.choose(screen)
     yield f"{overview.start_date} to {overview.end_date}"
     if not overview.accounts:
@@ -398,7 +398,7 @@ def _count_missing_days(coverage: Coverage) -> int:
 
 
 def _describe_accounts(accounts: Sequence[AccountInsights]) -> Iterator[str]:
-    """Yield the accounts without figures and why, the missing days, and how many accounts have provisional ones."""
+    """Yield why accounts have no figures, which days are missing, and how many accounts have provisional days."""
     gaps: defaultdict[str, list[str]] = defaultdict(list)
     provisional = []
     for account in accounts:

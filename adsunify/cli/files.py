@@ -15,7 +15,7 @@ from adsunify.values.exact_json import Json
 from .options import BRIEF
 
 CAMPAIGN = "campaign"
-"""The member of a request that has a brief."""
+"""The member of a request that holds the brief."""
 
 
 def read_file(path: Path) -> bytes:
@@ -38,7 +38,7 @@ def load_brief(path: Path) -> CampaignBrief:
 
 @contextmanager
 def report_brief_errors() -> Iterator[None]:
-    """Give issues of a request with a brief their paths in the brief's file."""
+    """Replace the paths of issues in the request by their paths in the brief's file."""
     try:
         yield
     except InvalidInput as problem:

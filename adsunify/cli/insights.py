@@ -62,7 +62,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def choose_days(
     start: datetime | None, end: datetime | None, timezones: Callable[[], Iterable[str | None]]
 ) -> tuple[date, date]:
-    """Return the first and the last day of a report: by default, the last that has ended in each time zone."""
+    """Return the first and the last day of a report. By default it ends on the last day that has ended in all zones."""
     last = find_last_ended_day(datetime.now(UTC), timezones()) if end is None else end.date()
     first = max(last, EARLIEST_END) - timedelta(days=DEFAULT_DAYS - 1) if start is None else start.date()
     return first, last
@@ -149,7 +149,7 @@ async def _read_overview(
 ) -> InsightsOverview:
     """Read the figures of many accounts, each with its own request, and wait for reports that are not ready.
 
-    The answer is that of ``GET /insights``.
+    Returns the same overview as ``GET /insights``.
     """
     slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
     ends = asyncio.get_running_loop().time() + PATIENCE_SECONDS
@@ -198,7 +198,7 @@ def _join_accounts(first: date, last: date, accounts: Sequence[AccountInsights])
 
 
 def _join_pages(report: Report, show_count: Callable[[int], None]) -> dict[str, Json]:
-    """Read a report and return the answer that has the rows of all pages."""
+    """Read all pages of a report, and return one answer with the rows of all of them."""
     answer: dict[str, Json] = {}
     rows: list[Json] = []
     native_rows: list[Json] = []

@@ -155,10 +155,10 @@ for _name, _help in (
 def prepare(
     ctx: click.Context, target: Target, launch: str, skip_invalid: bool, idempotency_key: str | None, as_json: bool
 ) -> None:
-    """Prepare cells anew that have expired or were not written.
+    """Prepare the cells again that have expired or were not written.
 
-    Of a cell that was written in part, only the rest is prepared. With --skip-invalid, the valid cells of a launch are
-    prepared whose others are invalid. Nothing is written yet.
+    If a cell was written in part, only its rest is prepared. With --skip-invalid, invalid cells are left out, and the
+    valid ones are prepared. Nothing is written yet.
     """
     body = {"skipInvalid": True} if skip_invalid else {}
     _prepare(ctx, target, "post_launch_prepare", launch, body, idempotency_key, as_json)

@@ -1,7 +1,7 @@
-"""Names that people give for ids: the beginning of an id, a native id, or ``meta:Name``.
+"""Resolves what people type in place of an id: the beginning of the id, a native id, or ``meta:Name``.
 
-The commands resolve names with the lists of the API. A name that fits nothing, or several things, is refused with the
-candidates. A whole id is not looked up in a list.
+The commands compare such texts with the lists of the API. A text that matches no object or several is refused, and the
+error lists the candidates. A complete id is not looked up in a list.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LATEST_TIME = 253_402_300_000_000 - TIME_MARGIN
 
 
 def list_account_candidates(accounts: Iterable[Account]) -> list[NameCandidate]:
-    """Return the names of accounts."""
+    """Return the accounts as candidates for a text."""
     return [
         make_account_candidate(account.account_id, account.network, account.native_id, account.name)
         for account in accounts
@@ -75,7 +75,7 @@ def find_account_ids(client: Ads, names: Sequence[str], path: str) -> list[str]:
 
 
 def _raise_if_operation(client: Ads, text: str, path: str) -> None:
-    """Raise InvalidInput if an id is that of an operation."""
+    """Raise InvalidInput if the id belongs to an operation."""
     try:
         operation = client.operations.get(text)
     except NotFound:
@@ -84,12 +84,12 @@ def _raise_if_operation(client: Ads, text: str, path: str) -> None:
 
 
 def _explain_operation(operation: Operation) -> str:
-    """Return what to say if an operation is given for an account."""
+    """Return the message for the id of an operation in place of an account."""
     return f"is an operation, not an account. Did you mean its account {operation.account_id}?"
 
 
 def _describe_operation(client: Ads, text: str) -> str:
-    """Return what to say if a text begins the id of an operation; empty if it does not."""
+    """Return the message for a text that begins the id of an operation; empty for other texts."""
     matches = list_operations(client, text, 1) if len(text) >= TIME_DIGITS else []
     return f"It {_explain_operation(matches[0])}" if matches else ""
 
@@ -114,13 +114,14 @@ def find_operation(client: Ads, text: str, path: str = "OPERATION") -> Operation
             NameCandidate(operation.id, (), f"{operation.action} on {operation.network}, {operation.status}")
             for operation in latest
         ]
-        other = choose_candidate(path, "operation", text, labels)  # its id has another time than it
+        # The search missed this operation, because the time in its id differs from the time of its preparation.
+        other = choose_candidate(path, "operation", text, labels)
         raise invalid_input(path, "ambiguous", f"is too short here. Give the whole id: {other.id}.")
     return client.operations.get(matches[0].id)
 
 
 def list_operations(client: Ads, text: str, limit: int) -> list[Operation]:
-    """Return operations whose id begins with a text. The beginning is a time, which bounds the list."""
+    """Return operations whose id begins with a text. An id begins with a time, which limits the search."""
     if BEGINNING.fullmatch(text) is None:
         return []
     digits = text.replace("-", "").lower()[:TIME_DIGITS]
@@ -148,11 +149,11 @@ def _raise_if_account(client: Ads, text: str, path: str) -> None:
 
 
 def find_entities(client: Ads, account: Account, ids: Sequence[str], kind: Kind | None, path: str = "ENTITY") -> Kind:
-    """Return the level of entities that native ids name; it is read from the account's tree if it is not given.
+    """Return the level of the entities with these native ids: ``kind``, or the level in the account's tree.
 
     Raises:
-        InvalidInput: an id does not exist, exists on several levels, or the entities are of several levels. Where the
-            text is a name, the message has its id.
+        InvalidInput: an id does not exist, exists on several levels, or the entities are of several levels. If a
+            text is the name of an entity, the message gives the id of the entity.
     """
     if kind is not None:
         return kind
@@ -173,7 +174,7 @@ def find_entities(client: Ads, account: Account, ids: Sequence[str], kind: Kind 
 
 
 KINDS: dict[str, Kind] = {"campaign": "campaign", "ad-group": "adGroup", "ad": "ad"}
-"""The name of a level in the shell, and in the API."""
+"""The name of a level in the shell -> its name in the API."""
 
 
 def _describe_missing_entity(text: str, nodes: Sequence[Node], is_truncated: bool) -> str:
@@ -202,7 +203,7 @@ def find_id(path: str, what: str, text: str, candidates: Iterable[NameCandidate]
 
 
 def list_connection_candidates(connections: Iterable[Connection]) -> Iterator[NameCandidate]:
-    """Yield the names of connections that are not disconnected: their networks."""
+    """Yield connections that are not disconnected as candidates. The name of a connection is its network."""
     for connection in connections:
         if connection.status != "disconnected":
             yield NameCandidate(connection.connection_id, (connection.network,), connection.network)

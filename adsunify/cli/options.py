@@ -23,10 +23,10 @@ from .output import CSV_KEY
 from .progress import show_progress
 
 FORMAT_KEY = "adsunify.format"
-"""The member of a command's context that names the option of the output's format."""
+"""The member of a command's context that holds which option chose the output format."""
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
 BRIEF = "BRIEF"
-"""The path of issues of a whole brief."""
+"""The path of issues that concern a whole brief."""
 
 
 class SecretParam(click.ParamType[str]):
@@ -39,7 +39,7 @@ class SecretParam(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the secret; prompt for it where the value is ``-``."""
-        if value != "-" or (ctx is not None and ctx.resilient_parsing):  # nothing is asked for a completion
+        if value != "-" or (ctx is not None and ctx.resilient_parsing):  # a completion must not prompt
             return str(value)
         label = "Secret" if param is None or param.name is None else param.name.capitalize()
         return prompt_secret(label)
@@ -67,7 +67,7 @@ database_option = click.option(
 
 
 def _choose_format(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
-    """Keep whether CSV is wanted. Raises InvalidInput where two formats are."""
+    """Store whether to print CSV. Raises InvalidInput if two formats are requested."""
     if value and ctx.meta.setdefault(FORMAT_KEY, param.name) != param.name:
         raise invalid_input("--csv", "not_allowed", "cannot be used with --json; pass one of them.")
     if param.name == "as_csv":
@@ -110,7 +110,7 @@ class Target:
         return is_web_address(self.url)
 
     def make_client(self, **options: Unpack[RemoteOptions]) -> Ads:
-        """Make a client, which the caller opens with ``with``. Requests are made while progress can be shown."""
+        """Make a client, which the caller opens with ``with``, so that the caller decides when to show progress."""
         return Ads(self.url, token=self.token, workspace=self.workspace, **options)
 
     @contextmanager
@@ -157,7 +157,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_target(database: str, server: str | None, token: str | None, workspace: str | None) -> Target:
-    """Return the target of the options of the current command. Raises InvalidInput where they contradict."""
+    """Return the target of the options of the current command. Raises InvalidInput if they contradict each other."""
     source = click.get_current_context().get_parameter_source
     explicit = {name for name in ("database", "server", "token") if source(name) == ParameterSource.COMMANDLINE}
     if {"database", "server"} <= explicit:

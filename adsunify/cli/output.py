@@ -214,7 +214,7 @@ class TextTable:
         return [row[place] for row in self.cells]
 
     def _row_facts(self, places: Sequence[int]) -> Iterator[str]:
-        """Each row as lines of a name and a value."""
+        """Yield each row as lines, each with a name and a value."""
         label = max(cell_len(self.columns[place].name) for place in places)
         for number, row in enumerate(self.cells):
             if number:
@@ -365,7 +365,7 @@ def operation_parts(
 
 
 def _describe_fact(fact: Fact) -> str:
-    """Describe a value with its member, in the words of the network if only it knows what the value means."""
+    """Return ``text (member)``; if only the network knows what the value means, ``member: text``."""
     return f"{fact.text} ({fact.member})" if fact.is_plain else f"{fact.member}: {fact.text}"
 
 

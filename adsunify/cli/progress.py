@@ -30,7 +30,7 @@ Clock = Callable[[], float]
 
 @define
 class ProgressLine:
-    """A part of the work that is shown in a line, such as an account; ``steps`` is how many results it has."""
+    """A part of the work that is shown in a line, such as an account; ``steps`` is how many results it will have."""
 
     label: str
     clock: Clock
@@ -41,12 +41,12 @@ class ProgressLine:
     ended_at: float | None = None
 
     def update(self, state: str) -> None:
-        """Set what happens now. The first call starts the time of the subject."""
+        """Set what happens now. The first call starts the clock of the line."""
         self.started_at = self.clock() if self.started_at is None else self.started_at
         self.state = state
 
     def add_result(self, result: str) -> None:
-        """Add a result. The last one ends the time of the subject."""
+        """Add a result. The last result stops the clock of the line."""
         self.update(self.state)
         self.results.append(result)
         if len(self.results) == self.steps:
@@ -85,7 +85,7 @@ class Progress:
         self._words = words
 
     def add_subject(self, label: str, steps: int = 1) -> ProgressLine:
-        """Add a line for a part of the work, which has so many results."""
+        """Add a line for a part of the work, which will have ``steps`` results."""
         subject = ProgressLine(to_plain_text(label), self._clock, steps)
         self._subjects.append(subject)
         return subject

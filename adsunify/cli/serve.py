@@ -208,7 +208,8 @@ async def _run_until_signal(
     ):
         export = AsyncExitStack()
         await export.enter_async_context(metrics_export(server.service, server.request_metrics))
-        # the last metrics count the last requests, and a collector that hangs does not keep the server serving
+        # The export ends after the server has stopped answering: the last metrics include the last requests, and a
+        # collector that hangs cannot keep the server answering.
         server.shutdown_callbacks.append(export.aclose)
         if metrics_url is not None:
             click.echo(f"Metrics at {metrics_url}", err=True)
@@ -222,10 +223,10 @@ async def _run_until_signal(
         accounts: list[Json] = []
         if sandbox:
             actor, secret = await create_sandbox_admin(server.service)
-            # A restarted sandbox does not know the tokens of the one before, so every start connects again.
+            # A restarted sandbox rejects the tokens that the previous one issued, so every start connects again.
             # The accounts keep their ids.
             accounts = [await connect_sandbox_network(server.service, actor, network) for network in ADAPTER_PACKAGES]
-            if not as_json:  # with --json nobody signs in, so the password stays valid
+            if not as_json:  # with --json nobody sees a password, so the present one stays valid
                 password = await reset_sandbox_password(server.service)
                 server.shutdown_callbacks.append(
                     partial(api_keys.revoke_key, server.service, actor, key_id=str(actor.key_id))
@@ -304,7 +305,7 @@ async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str |
                 service.run_in_background(keep_running(service, name, run))
             click.echo("Delivering webhooks.")
             await stop_event.wait()
-            service.is_stopping = True  # now, because the last metrics are sent before the service is closed
+            service.is_stopping = True  # set here, before the last metrics are sent; closing the service is too late
             webhook_worker.stop()
             await delivering
     finally:

@@ -61,9 +61,9 @@ LIMIT_OPTIONS: Mapping[str, tuple[str, int, str]] = {
         "Your proxies in front of the server: how many entries of X-Forwarded-For to trust.",
     ),
 }
-"""Option to its environment variable, default and help."""
+"""Option -> its environment variable, default and help."""
 RANGES = {PROCESSES_VARIABLE: click.IntRange(1, MAX_PROCESSES), PROXIES_VARIABLE: click.IntRange(0, 10)}
-"""Environment variable to the values of its option, where they are not those of a limit."""
+"""Environment variable -> the range of its option, if it differs from the range of limits."""
 
 
 def limit_options(command: Command) -> Command:

@@ -9,7 +9,7 @@ from adsunify.errors import invalid_input
 
 
 def bind_socket(host: str, port: int, option: str = "--port") -> socket.socket:
-    """Open a listening socket. Raises InvalidInput for ``option``, with which the port was given."""
+    """Open a listening socket. Raises InvalidInput that names ``option``, the source of the port."""
     try:
         return socket.create_server((host, port))
     except OSError as reason:

@@ -8,7 +8,7 @@ import click
 
 
 def suggest(text: object, choices: list[str]) -> str:
-    """Return the sentence that names the choice that was probably meant, after a space; empty if none is similar."""
+    """Return a space and a sentence that names the most similar choice; empty if no choice is similar."""
     from adsunify.models.error_messages import find_similar  # pydantic is slow to import
 
     similar = find_similar(str(text).lower(), choices)
