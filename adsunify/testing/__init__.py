@@ -47,7 +47,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from adsunify.errors import explain_missing_packages  # every pytest loads the plugin, which must not load the rest
+    from adsunify.errors import explain_missing_packages  # imported late, because every run of pytest loads the plugin
 
     with explain_missing_packages():
         value = getattr(import_module(f".{_MODULE_BY_NAME[name]}", __name__), name)

@@ -47,7 +47,7 @@ class SimulatedAsyncAds(AsyncAds):
 
 
 class SimulatedAds(Ads):
-    """The synchronous twin of :class:`SimulatedAsyncAds`."""
+    """The synchronous counterpart of :class:`SimulatedAsyncAds`."""
 
     def __init__(self, store: TemporaryStore) -> None:
         super().__init__(store.database)

@@ -13,7 +13,7 @@ from adsunify.store import Clock
 class SimulatedClock:
     """A clock that runs like the machine's and can be moved ahead.
 
-    Only the simulated networks and the stores of :meth:`SimulatedNetworks.client` read it. No other store can get it.
+    Only the simulated networks and the stores of :meth:`SimulatedNetworks.client` read it. No other store can use it.
     """
 
     def __init__(self, start: datetime | None = None) -> None:
@@ -61,7 +61,7 @@ class SimulatedClock:
         return self._ahead != self._start
 
     def reset(self) -> None:
-        """Take back every move of the clock."""
+        """Undo every move of the clock."""
         with self._lock:
             self._ahead = self._start
 

@@ -18,7 +18,7 @@ from adsunify.values.exact_json import Json
 
 def get_sandbox_credentials(network: str) -> Mapping[str, str]:
     """Return the credentials of a simulated network; empty where it has a consent page."""
-    from adsunify.sandbox.networks import load_networks  # commands on real networks do not load it
+    from adsunify.sandbox.networks import load_networks  # commands on real networks must not load the sandbox
 
     return load_networks()[network].credentials
 

@@ -1,4 +1,4 @@
-"""The faults that a test asks of the simulated networks: a table, and the requests for them."""
+"""The faults that a test can request from the simulated networks, and the requested faults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_TIMES = 1_000_000
 class FaultDescription:
     """A fault.
 
-    ``behaviour``: what the network does. ``result``: what executing an operation gives where a write meets the fault.
+    ``behaviour``: what the network does. ``result``: the result of an operation whose write meets the fault.
     ``arguments``: the least and the greatest value of each; ``required``: those without a default.
     """
 
@@ -191,7 +191,7 @@ def check_number(name: str, value: object, least: int, most: int) -> None:
 
 
 def _make_pattern(path: object) -> str:
-    """The pattern of the simulated network: of the end of a path, or the pattern that is given."""
+    """Return a pattern of whole paths: the given pattern, or the pattern of all paths with the given end."""
     if not isinstance(path, str) or not path.startswith("/"):
         raise invalid_input("path", "malformed", "must begin with /, as /adsets and /v26.0/*/adsets do.")
     return path if set("*?[") & set(path) else f"/*{path}"

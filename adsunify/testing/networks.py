@@ -1,4 +1,4 @@
-"""The simulated networks as a context manager, with what a test asks of them."""
+"""The simulated networks as a context manager, with the methods that tests use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .faults import FaultName, RequestedFault, check_choice, check_number, find_
 T = TypeVar("T")
 MAX_DELAY_SECONDS = 1_000_000
 MAX_REQUESTS = 1000
-"""How many of the last requests are kept, for the description of an unused fault."""
+"""How many of the last requests are stored for the description of an unused fault."""
 SHOWN_REQUESTS = 10
 """How many of the last requests of a network the description of an unused fault names."""
 
@@ -44,7 +44,7 @@ SHOWN_REQUESTS = 10
 class NativeWrite:
     """A request that changed something at a network.
 
-    ``path`` is without host and query. ``query``: the parameters of the query, in which X takes everything. ``body``
+    ``path`` is without host and query. ``query``: the parameters of the query; X has all its parameters there. ``body``
     holds the members of a JSON body (numbers are int or Decimal) or of a form, the bytes of any other body, and None
     without one. ``entities``: kind and id of each entity that the request created, changed or removed.
     """
@@ -63,7 +63,8 @@ class NativeWrite:
 class _Template:
     """The store that every client gets a copy of.
 
-    ``tokens``: by network, those that are valid for the store. ``is_ahead``: it was made while the clock was moved.
+    ``tokens``: by network, the tokens that the store has. ``is_ahead``: whether the clock was moved when the store was
+    made.
     """
 
     store: TemporaryStore
@@ -138,7 +139,7 @@ class SimulatedNetworks:
 
     def _copy_store(self) -> TemporaryStore:
         template = self._make_template()
-        # a client that refreshed its token may have used up the one of the template
+        # a client that refreshed its token may have invalidated the token of the template
         self._run(self._add_tokens(template))
         return self._make_store(template.store)
 
@@ -157,11 +158,11 @@ class SimulatedNetworks:
     async def _connect(self, store: TemporaryStore) -> _Template:
         is_ahead = self.clock.is_moved
         service, state = (await store.open_service()).service, self._running.state
-        queue, state.faults = state.faults, FaultQueue([])  # connecting meets no fault of the test
+        queue, state.faults = state.faults, FaultQueue([])  # the faults of the test must not hit the connecting
         try:
             actor = await find_local_actor(service, None)
             accounts = {code: await connect_sandbox_network(service, actor, code) for code in self._codes}
-            while service.background_tasks:  # each account's tree is read once
+            while service.background_tasks:  # they read the tree of each account once
                 await asyncio.wait(service.background_tasks)
         finally:
             await service.close()
@@ -186,7 +187,7 @@ class SimulatedNetworks:
         seconds: float | None = None,
         times: int = 1,
     ) -> RequestedFault:
-        """Make the next requests that match fail. Faults are used in the order in which they were asked for.
+        """Make the next requests that match fail. Faults are used in the order in which they were requested.
 
         Args:
             network: the code of the network.
@@ -219,7 +220,10 @@ class SimulatedNetworks:
         return requested
 
     def unused_faults(self) -> tuple[RequestedFault, ...]:
-        """Return the faults that have not happened at all. A test that ends with one has not tested what it says."""
+        """Return the faults that have not happened at all.
+
+        A test that ends with an unused fault has not tested the fault.
+        """
         return tuple(fault for fault in self._faults if not fault.occurrences)
 
     def describe_unused_faults(self) -> str:
@@ -258,7 +262,8 @@ class SimulatedNetworks:
         state = self._running.state
         if network is not None:
             check_choice("network", network, find_simulated_networks())
-        rows, requests = list(state.writes), dict(state.write_requests)  # in this order: each row has its request
+        # in this order, so that each row has its request
+        rows, requests = list(state.writes), dict(state.write_requests)
         entities: dict[str, list[tuple[str, str]]] = {}
         for row in rows:
             entities.setdefault(row["request"], []).append((row["kind"], row["id"]))

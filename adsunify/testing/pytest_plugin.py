@@ -1,5 +1,6 @@
-"""The fixtures ``ads_sandbox`` and ``ads``. pytest loads this module by its entry point; it imports the kit only late.
+"""The fixtures ``ads_sandbox`` and ``ads``.
 
+pytest loads this module by its entry point. The module imports the kit only when a test uses a fixture.
 The ini option ``ads_networks`` names the networks whose accounts are connected, separated by blanks; all by default.
 """
 

@@ -71,11 +71,11 @@ present; for insights it is noon of the day after ``endDate``, for connecting 20
 ``{"clientId", "clientSecret"}``; members that a connecting case does not have are taken from its first request.
 
 The strict reading (``--strict``) uses the exchange whole and in its order, compares the reasons of refusals, and takes
-lists in the expected order only. The loose reading accepts what an author cannot know who has seen only the contract:
+lists in the expected order only. The loose reading accepts differences in what the contract does not tell an author:
 step keys, the order of reads, of tree nodes, bindings and settings, and in a form or a header another way of writing
 the same value. A wrong reason and an unused response are then notes, which do not fail the case.
 
-Every case is also checked for what must hold of all plans (:mod:`adsunify.testing.contract.plan_checks`), for the same
-bytes in every process (:mod:`adsunify.testing.contract.determinism`), and for its behaviour after hostile responses
+Every case must also pass the checks of all plans (:mod:`adsunify.testing.contract.plan_checks`), give the same bytes in
+every process (:mod:`adsunify.testing.contract.determinism`), and withstand hostile responses
 (:mod:`adsunify.testing.contract.hostile_responses`).
 """

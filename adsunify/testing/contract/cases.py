@@ -59,12 +59,12 @@ class InvalidFile:
 
     @property
     def id(self) -> str:
-        """The end of its path."""
+        """The end of the path of the file."""
         return "/".join(self.path.parts[-3:])
 
 
 class InvalidCase(ValueError):
-    """A case lacks something, or a member of it has the wrong form."""
+    """A case lacks a required part, or a member of the case has the wrong form."""
 
 
 def read_cases(folder: Path) -> Iterator[Case | InvalidFile]:
@@ -80,7 +80,7 @@ def read_case(path: Path) -> Case:
     """Read one case.
 
     Raises:
-        InvalidCase: the file is not JSON, or lacks what every case has.
+        InvalidCase: the file is not JSON, or lacks a member that every case has.
         InvalidInput: the adapter of its network cannot be loaded.
         OSError: the file cannot be read.
     """

@@ -44,7 +44,7 @@ class CaseReport:
 
 
 def check_case(case: Case, library: Library, *, strict: bool = False, try_hostile_responses: bool = True) -> CaseReport:
-    """Compare a case with its adapter, and run the checks that hold of every case.
+    """Compare a case with its adapter, and run the checks that every case must pass.
 
     Args:
         case: the case.
@@ -273,7 +273,7 @@ def _compare_outputs_and_error(
 ) -> Iterator[Difference]:
     expected_outputs, outputs = expect.get("outputs"), value.get("outputs", {})
     if expected_outputs is not None:
-        if not strict and len(expected_outputs) == len(outputs) == 1:  # both have one output: its name adds nothing
+        if not strict and len(expected_outputs) == len(outputs) == 1:  # the names of single outputs need not match
             expected_outputs, outputs = {"": next(iter(expected_outputs.values()))}, {"": next(iter(outputs.values()))}
         yield from compare_values(expected_outputs, outputs, f"{place}/outputs")
     error = expect.get("error")

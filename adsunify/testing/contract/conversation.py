@@ -19,7 +19,10 @@ _MEDIA_TYPES = {"json": "application/json", "form": _FORM, "form_json": _FORM}
 
 
 class UnexpectedRequest(LookupNeeded):
-    """A flow made a request that the case does not record; ``difference`` says where. Optional look-ups go on."""
+    """A flow made a request that the case does not record; ``difference`` shows it.
+
+    If the request is part of an optional look-up, the flow continues.
+    """
 
     def __init__(self, difference: Difference) -> None:
         super().__init__((Issue("exchange", "lookup_needed", str(difference)),))

@@ -1,4 +1,4 @@
-"""Tries hostile responses around a case: a doubtful write is Ambiguous, and a reader raises our errors only."""
+"""Tries hostile responses in a case: a doubtful write must be Ambiguous, and a read must raise only our errors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ MOST_REQUESTS = 3_000
 
 
 def check_case_with_hostile_responses(case: Case, library: Library) -> list[Difference]:
-    """Return everything that hostile responses wrongly do to a case that passes otherwise."""
+    """Return the failures that hostile responses cause in a case that passes otherwise."""
     network = get_adapter(case.network).network
     failures: list[Difference] = []
     if case.kind in PLANNING:
@@ -81,7 +81,7 @@ def check_case_with_hostile_responses(case: Case, library: Library) -> list[Diff
 
 
 def _find_deepest_json() -> Json:
-    """The deepest nesting that is read as JSON."""
+    """Return the most deeply nested body that the adapter's HTTP layer still parses as JSON."""
     for depth in (900, 400, 200, 100, 60, 30):
         response = Response.from_bytes(200, {}, b'{"a":' * depth + b"1" + b"}" * depth)
         if response.state == "json":

@@ -33,7 +33,7 @@ DEFAULT_NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 @frozen
 class CaseResult:
-    """The result of a case: ``value`` is JSON, ``codes`` are those of the error that the network answered."""
+    """The result of a case: ``value`` is JSON; ``codes`` are the codes of the network's error."""
 
     value: Json
     plan: Plan | None = None
@@ -59,7 +59,7 @@ def run_case(case: Case, library: Library, conversation: Conversation | None = N
 
 
 MAX_REPORT_READS = 100
-"""The most calls of a report: its pages, and the looks at its job."""
+"""The maximum number of calls of a report: its pages, and the polls of its job."""
 
 
 # -- plans --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Checks that hold of every plan, whatever its case expects."""
+"""Checks that every plan must pass, whatever its case expects."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def check_paused(network: Network, step: Step, place: str) -> Iterator[Differenc
             continue
         sent = {name: entity[name] for name in status_members if isinstance(entity.get(name), str | bool)}
         for name, value in sent.items():
-            if value is not False and statuses.get(value) != "paused":  # false: a flag that is off
+            if value is not False and statuses.get(value) != "paused":  # false is a flag that is off
                 yield make_difference(f"{place}{inner_place}/{name}", "a paused state", value)
         if level is not None and level.initial_status and not sent:
             expected = f"{level.status} = {level.initial_status}"
@@ -219,7 +219,7 @@ def _list_changed_entities(network: Network, step: Step) -> Iterator[tuple[str, 
 
 
 def _check_bound_outputs(case: Case, library: Library, result: CaseResult) -> Iterator[Difference]:
-    """An applied write has the outputs to which later steps of its plan are bound."""
+    """Check that an applied write has the outputs that later steps of its plan bind."""
     step, source = find_answered_step(case, library)
     if source is None:
         return

@@ -130,7 +130,7 @@ def _parse_outputs(network: str, plan: Plan, key: str, value: Json) -> tuple[str
         if len(names) != 1:
             raise InvalidCase(f"The outputs of {key} must be an object with {', '.join(names)}.")
         value = {names[0]: value}
-    if len(names) == len(value) == 1:  # both have one output: its name adds nothing
+    if len(names) == len(value) == 1:  # the names of single outputs need not match
         value = {names[0]: next(iter(value.values()))}
     outputs = {name: ids if isinstance(ids, str) else [str(id_) for id_ in ids] for name, ids in value.items()}
     return step.key if step is not None else key, outputs

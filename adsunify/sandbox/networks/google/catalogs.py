@@ -25,7 +25,8 @@ def _make_account(
     return Account(number, name, currency, timezone, extra)
 
 
-# two clients of a manager, an account reached directly, and a closed one: a root that answers CUSTOMER_NOT_ENABLED
+# Two clients of a manager, an account that the user reaches directly, and a closed account, which answers
+# CUSTOMER_NOT_ENABLED.
 ACCOUNTS = (
     _make_account("5550001111", "Demo United States", "USD", "America/New_York", MANAGER_ID, test=True),
     _make_account("5550001112", "Demo Japan", "JPY", "Asia/Tokyo", MANAGER_ID, test=True),
@@ -92,7 +93,7 @@ COUNTRIES: Mapping[int, str] = {
     2000 + int(number): code for code, number in re.findall("([A-Z]{2})([0-9]+)", _COUNTRY_NUMBERS)
 }
 _EU_COUNTRIES = set(re.findall("..", "ATBEBGHRCYCZDKEEFIFRDEGRHUIEITLVLTLUMTNLPLPTROSKSIESSE"))
-_REGION_COUNTRIES = {"GL", "GI", "HK"}  # countries to ISO, `Region` to Google
+_REGION_COUNTRIES = {"GL", "GI", "HK"}  # ISO calls them countries, Google calls them `Region`
 _COUNTRY_NAMES = parse_names("""
     DE Germany, DK Denmark, FR France, GB United Kingdom, JP Japan, NO Norway, SE Sweden, US United States
 """)
@@ -110,7 +111,7 @@ LOCATIONS: Mapping[int, tuple[str, str, str, str]] = {
     21137: ("California", "California,United States", "US", "State"),
 }
 
-# name, category, origin, type, status; ids count on from the account's
+# name, category, origin, type, status; `rows` numbers them from 7001
 CONVERSION_ACTIONS = (
     ("Purchase", "PURCHASE", "WEBSITE", "WEBPAGE", "ENABLED"),
     ("Sign-up", "SIGNUP", "WEBSITE", "WEBPAGE", "ENABLED"),

@@ -1,4 +1,4 @@
-"""Consent, tokens, headers and who may reach which customer."""
+"""Consent, tokens, headers, and the customers that a user can reach."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ from adsunify.sandbox.oauth import OAuthConfig, redeem_token_form, require_beare
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
-# a refresh token is only certain with both "offline" and "consent", so both are required
+# Google surely issues a refresh token only with both "offline" and "consent", so both are required
 LOGIN = OAuthConfig(
     consent_pages=((LOGIN_HOST, "/o/oauth2/v2/auth"),),
     required_scopes=(SCOPE,),

@@ -31,7 +31,10 @@ class FieldType:
 
 @frozen
 class MessageField:
-    """One field of a message. `write`: by create and update, by create alone (immutable), or never (output only)."""
+    """One field of a message.
+
+    `write`: set by create and update, by create alone (immutable), or never (output only).
+    """
 
     kind: FieldType
     write: Literal["always", "create", "never"] = "always"
@@ -76,7 +79,7 @@ def parse_message(request: Request, kind: FieldType) -> Any:
     def check(value: Any, where: str) -> Any:
         try:
             serialize_json(value).encode()
-        except UnicodeEncodeError as error:  # half a surrogate pair: protobuf strings are UTF-8
+        except UnicodeEncodeError as error:  # protobuf strings are UTF-8, which has no unpaired surrogates
             raise InvalidRequest("unreadable", where, "Invalid JSON payload received.") from error
         return parse_value(kind, value, where)
 

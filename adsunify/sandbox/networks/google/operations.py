@@ -81,7 +81,10 @@ def _apply_operations(
     work: list[tuple[tables.MutableResource, Any, str]],
     where: str,
 ) -> tuple[list[str | None], dict[str, Any]]:
-    """The resource name of every operation, None for an operation that failed alone, and then `partialFailureError`."""
+    """The resource name of every operation.
+
+    The name of an operation that failed alone is None; then there is also a `partialFailureError`.
+    """
     if not work:
         raise InvalidRequest("requestError.REQUIRED_FIELD_MISSING", where, "Operations are required.")
     if len(work) > tables.MAX_OPERATIONS:
@@ -200,9 +203,7 @@ class _MutateBatch:
 
     def remove_resource(self, resource: tables.MutableResource, name: str, where: str) -> str:
         entity, world = self.require_writable(resource, name, where), self.request.world
-        if (
-            resource.kind == "criterion"
-        ):  # deleted completely: the queries of the documentation do not select its status
+        if resource.kind == "criterion":  # no status marks it as removed: the documented queries do not select one
             world.remove(entity)
             return name
         users = [
@@ -246,7 +247,7 @@ class _MutateBatch:
         return entity
 
     def require_writable(self, resource: tables.MutableResource, name: Any, where: str) -> StoredEntity:
-        """The stored entity that an update or remove names; at most once in a request."""
+        """The stored entity that an update or remove names. A request may name an entity only once."""
         number = self.parse_resource_id(name, resource.collection, where)
         if name in self.touched_names:
             raise InvalidRequest(

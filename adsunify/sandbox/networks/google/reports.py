@@ -28,7 +28,7 @@ _FRACTION_UNITS = 100  # fractions are divided in hundredths
 
 
 def make_report_rows(kind: str, build_rows: RowBuilder) -> RowBuilder:
-    """The rows of a level: `customer`, or a kind of entity, of which `build_rows` makes the rows without metrics.
+    """The rows of a level: `customer`, or a kind of entity. `build_rows` makes the rows without metrics.
 
     With `segments.date` each entity has a row for each day of the range, except where all selected metrics are zero.
     Without it each entity has one row with the sums of the days.
@@ -77,7 +77,7 @@ def make_report_rows(kind: str, build_rows: RowBuilder) -> RowBuilder:
 
 
 def generate_daily_metrics(account: Account, day: date) -> dict[str, Any]:
-    """What an account did on a day: invented but always the same, on some days without a conversion.
+    """The metrics of an account on a day: invented but always the same. Some days have no conversion.
 
     Costs are multiples of the billable unit: a click costs 40 to 160 units ($0.40 to $1.60, or ¥40 to ¥160).
     """

@@ -93,11 +93,11 @@ class ResourceChange:
     id: str | None = None
 
     def make_error(self, code: str, path: str, message: str, value: Any = None) -> InvalidRequest:
-        """The error of a member of the content."""
+        """Make the error for a member of the content."""
         return InvalidRequest(code, f"{self.where}/{path}", message, value)
 
     def make_known_error(self, code: str, value: Any = None) -> InvalidRequest:
-        """An error of the table."""
+        """Make the error that the table has for a code."""
         return self.make_error(code, *_ERRORS[code], value)
 
     def is_changed(self, name: str) -> bool:
@@ -433,7 +433,7 @@ def _check_ad_content(change: ResourceChange, content: Mapping[str, Any], inside
                 raise change.make_error("adError.EMPTY_FIELD", at, "The text is empty.")
             if _measure_width(asset) > width:
                 raise change.make_error("adError.LINE_TOO_WIDE", at, f"At most {width} characters.", asset)
-            if "ineligible" in asset.lower():  # this word in a text makes the review of the sandbox refuse it
+            if "ineligible" in asset.lower():  # the sandbox's review refuses a text with this word
                 topics = [{"topic": "INELIGIBLE_TEXT", "type": "PROHIBITED"}]
                 raise change.make_error(
                     "policyFindingError.POLICY_FINDING",

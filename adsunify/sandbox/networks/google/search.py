@@ -24,7 +24,7 @@ _EQUALITY_OPERATORS, _ORDER_OPERATORS, _LIKE_OPERATORS = (
     (">", ">=", "<", "<=", "BETWEEN"),
     ("LIKE", "NOT LIKE"),
 )
-_MAX_VALUES = 20_000  # of IN
+_MAX_VALUES = 20_000  # of the operator IN
 # kind -> operators, the type of a value, and the default of an absent value
 _COMPARISON_BY_TYPE: Mapping[str, tuple[tuple[str, ...], type, Any]] = {
     "enum": (_EQUALITY_OPERATORS, str, messages.UNSET_ENUM_VALUES[0]),
@@ -56,12 +56,12 @@ class QueryField:
     kind: messages.FieldType
 
     def get_value(self, row: Row) -> Any:
-        """Its value in a row, or None."""
+        """The value of the field in a row, or None."""
         return messages.get_at_path(row.get(self.resource), self.path)
 
     @property
     def mask_path(self) -> str:
-        """Its path in `fieldMask`."""
+        """The path of the field in `fieldMask`."""
         return ".".join((messages.to_camel_case(self.resource), *self.path))
 
 
@@ -175,7 +175,7 @@ def _require_sort_field(query: Query, name: str) -> QueryField:
 
 
 def _compile_condition(query: Query, condition: Condition) -> Callable[[Row], bool]:
-    """Whether a row meets a condition."""
+    """Return a test whether a row meets a condition."""
     query_field = _require_query_field(query, condition.field, "WHERE")
     if query_field.kind.name not in _COMPARISON_BY_TYPE:
         raise query_error("PROHIBITED_FIELD_IN_WHERE_CLAUSE", f"{condition.field!r} cannot be compared")

@@ -25,7 +25,7 @@ from adsunify.sandbox.networks.google.messages import (
 API_VERSION = "v26"
 HOST, LOGIN_HOST, TOKEN_HOST = "googleads.googleapis.com", "accounts.google.com", "oauth2.googleapis.com"
 SCOPE = "https://www.googleapis.com/auth/adwords"
-PAGE_SIZE = 10_000  # rows, fixed
+PAGE_SIZE = 10_000  # rows; a request cannot change it
 MAX_OPERATIONS = 10_000
 MAX_AMOUNT_MICROS = 10**17  # micros; the documentation names the error (MONEY_AMOUNT_TOO_LARGE, BID_TOO_BIG), no limit
 
@@ -69,9 +69,10 @@ def _immutable_field(
     return MessageField(kind, "create", required, default, oneof)
 
 
-NAME_FIELD = _output_field(TEXT)  # `operations` removes the resourceName of an operation first
+# output only: `operations` takes the resourceName out of a request before the fields are checked
+NAME_FIELD = _output_field(TEXT)
 ID_FIELD = _output_field(INT64)
-STATUS_FIELD = MessageField(STATUS, required=True, default="ENABLED")  # left out means ENABLED
+STATUS_FIELD = MessageField(STATUS, required=True, default="ENABLED")  # ENABLED if a request leaves it out
 
 # Messages and resources -------------------------------------------------------------------------------------------
 BIDDING_ONEOF = "campaign_bidding_strategy"
@@ -217,7 +218,7 @@ AD_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "id": ID_FIELD,
     "type": _output_field(enum("RESPONSIVE_SEARCH_AD")),
-    "name": _output_field(TEXT),  # a responsive search ad has none
+    "name": _output_field(TEXT),  # a responsive search ad has no name
     "finalUrls": MessageField(list_type(TEXT), required=True),
     "trackingUrlTemplate": MessageField(TEXT),
     "finalUrlSuffix": MessageField(TEXT),

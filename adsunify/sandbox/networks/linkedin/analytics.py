@@ -30,7 +30,7 @@ from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account, Lineage, StoredEntity
 
 _KINDS = ("campaignGroup", "campaign", "creative")
-_PIVOTS: Mapping[str, tuple[str, str, str]] = {  # pivot: its filter, its kind, its prefix
+_PIVOTS: Mapping[str, tuple[str, str, str]] = {  # by pivot: filter, kind, URN prefix
     "ACCOUNT": ("accounts", "account", ACCOUNT_PREFIX),
     "CAMPAIGN_GROUP": ("campaignGroups", "campaignGroup", GROUP_PREFIX),
     "CAMPAIGN": ("campaigns", "campaign", CAMPAIGN_PREFIX),
@@ -113,7 +113,7 @@ def _build_account_rows(
     periods: Sequence[tuple[date, date]],
     fields: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """The rows of an account, by subject and then by period. A subject without delivery in a period has none."""
+    """The rows of an account, by subject and then by period. A subject without delivery in a period has no row."""
     lineages = request.world.list_lineages(account.id, _KINDS)
     subjects = _list_subjects(account, lineages, query, pivots)
     if not subjects:
@@ -142,7 +142,7 @@ def _build_account_rows(
 def _list_subjects(
     account: Account, lineages: Iterable[Lineage], query: Mapping[str, Any], pivots: Sequence[str]
 ) -> dict[tuple[str, ...], list[Lineage]]:
-    """The URNs of each row, with the entities whose figures it sums: those that pass every filter."""
+    """The URNs of each row, with the entities whose figures the row sums. These entities pass every filter."""
     allowed = {kind: {*map(get_urn_number, query[name])} for name, kind, _ in _PIVOTS.values() if name in query}
     subjects: dict[tuple[str, ...], list[Lineage]] = {}
     for lineage in lineages:
@@ -183,7 +183,7 @@ def _get_first_day(creative: StoredEntity) -> date:
 
 
 def _generate_daily_figures(subject: str, day: date) -> Figures:
-    """The figures of a creative, or those that are divided over an account, on one day; amounts in hundredths."""
+    """The figures of a creative, or of an account before their division, on one day; amounts in hundredths."""
     dice = draw_bytes(subject, day)
     impressions = 900 + 6 * dice[0] + dice[1]
     clicks = impressions * (6 + dice[2] % 9) // 1000

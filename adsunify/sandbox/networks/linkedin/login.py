@@ -24,7 +24,7 @@ def issue_token(request: Request) -> Response:
     issued = redeem_grant(request, LOGIN, form)
     assert issued.refresh is not None
     assert issued.refresh.expires_at is not None
-    seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())  # it expires a year after the consent
+    seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())  # it ends a year after the consent
     return build_response(
         200,
         {
@@ -32,7 +32,7 @@ def issue_token(request: Request) -> Response:
             "expires_in": LOGIN.access_seconds,
             "refresh_token": issued.refresh.text,
             "refresh_token_expires_in": seconds_left,
-            # LinkedIn authorization code flow: commas or spaces may separate them
+            # LinkedIn authorization code flow: commas or spaces may separate the scopes
             "scope": ("," if from_refresh else " ").join(issued.access.scopes),
         },
     )

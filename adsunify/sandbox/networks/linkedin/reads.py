@@ -15,7 +15,7 @@ from adsunify.sandbox.paging import CursorFormat
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
-REVIEW_SECONDS = 60  # short enough for tests to see its end
+REVIEW_SECONDS = 60  # short enough for a test to wait for the end of a review
 Row = dict[str, Any]
 
 

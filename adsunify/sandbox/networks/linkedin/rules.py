@@ -14,7 +14,8 @@ from adsunify.sandbox.world import Account, StoredEntity
 Data = Mapping[str, Any]
 _MONEY_MEMBERS = ("dailyBudget", "totalBudget", "unitCost")
 _DRAFT_ONLY = "ONLY_DRAFT_CAMPAIGNS_ALLOWED_IN_DRAFT_CAMPAIGN_GROUPS"
-# Native code for a change of a member that is fixed once set. Drafts may change members with the code of non-drafts.
+# The native code for a change of a member that is fixed once set, by kind and member. A draft may change the members
+# that have the code of non-drafts.
 _IMMUTABLE_NON_DRAFT = "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"
 _IMMUTABLE_ERRORS: Mapping[str, Mapping[str, str]] = {
     "campaignGroup": dict.fromkeys(("account", "objectiveType", "budgetOptimization"), "FIELD_NOT_ALLOWED"),

@@ -102,7 +102,7 @@ def list_edge(request: Request) -> Response:
     rows_by_node = {
         "image": [dict(image.data) for image in request.world.list_entities("adimage", account.id)],
         "minimum_budget": _build_minimum_budgets(account),
-        # the documentation says "strings" only: one object that lists them (chosen)
+        # the documentation says "strings" only; that one object lists the strings is chosen
         "dsa_recommendation": [{"recommendations": [account.name, account.extra["native"]["business"]["name"]]}],
     }
     return build_page_response(

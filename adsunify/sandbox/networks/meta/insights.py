@@ -2,8 +2,8 @@
 
 Every account has delivered on every day up to today, whatever it contains, so a report always has rows. The account's
 figures of a day are divided over its ads, deleted ones included, and an ad set and a campaign have the sums of their
-ads. Only `reach` is invented for each row. The figures have every special case of the documentation: a 13th more than a
-week ago has no delivery and no row, a Saturday no purchase, a Sunday no action.
+ads. Only `reach` is invented for each row. The figures have every special case of the documentation. The 13th of a
+month has no delivery and no row if it is more than a week ago. Saturdays have no purchase, and Sundays have no action.
 """
 
 import re
@@ -24,8 +24,8 @@ from adsunify.sandbox.parsing import InvalidRequest, fill_keys, parse_json
 from adsunify.sandbox.world import Account, Lineage, StoredEntity
 
 LEVELS = ("account", "campaign", "adset", "ad")
-# Results of successive polls. A run is done only when status and percentage both say it: the third poll has 100 % and
-# still runs.
+# Results of successive polls. A run is done only when both status and percentage show it: at the third poll the run has
+# 100 % and still runs.
 RUN_STATES = (("Job Not Started", 0), ("Job Started", 0), ("Job Running", 100), ("Job Completed", 100))
 MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (the limit is chosen)
 RUN_LIFETIME = timedelta(days=30)
@@ -191,7 +191,7 @@ def _check_filters(filters: Sequence[Mapping[str, Any]], level: str) -> None:
 
 
 def _format_fields(parameters: Mapping[str, Any]) -> str:
-    """Both dates always come (chosen; impressions and spend are the default fields)."""
+    """A row always has both dates (chosen; impressions and spend are the default fields)."""
     return ",".join(
         dict.fromkeys(["date_start", "date_stop", *parameters.get("fields", "impressions,spend").split(",")])
     )

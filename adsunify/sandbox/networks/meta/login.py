@@ -25,7 +25,7 @@ LOGIN = OAuthConfig(
     consent_pages=(("www.facebook.com", "/v26.0/dialog/oauth"),),
     required_scopes=SCOPES,
     scope_separator=",",
-    pkce="refused",  # Meta Login with a client secret needs no PKCE; whether it accepts it is unverified
+    pkce="refused",  # Meta Login with a client secret needs no PKCE; whether Meta accepts PKCE is unverified
     access_seconds=SHORT_TOKEN_SECONDS,
     issues_refresh_tokens=False,
     access_prefix="EAA",
@@ -64,7 +64,7 @@ def revoke_token(request: Request) -> Response:
     _check_inspector(request, query["access_token"])
     require_access_token(request, query["revoke_token"])
     del request.world.tokens[query["revoke_token"]]
-    return build_response(request, {"success": "true"})  # a string here, a boolean above
+    return build_response(request, {"success": "true"})  # a string; the other call has a boolean
 
 
 def inspect_token(request: Request) -> Response:
@@ -105,7 +105,7 @@ def _get_expiry_seconds(token: Token) -> int:
 
 
 def _check_inspector(request: Request, access_token: str) -> None:
-    """Check the inspecting token: the app itself (app id, vertical bar, app secret), or a token of it."""
+    """Check the inspecting token: the app itself (app id, vertical bar, app secret), or a token of the app."""
     app, bar, secret = access_token.partition("|")
     if bar:
         check_client(request, app, secret)

@@ -16,8 +16,8 @@ from adsunify.sandbox.paging import CursorFormat
 from adsunify.sandbox.parsing import InvalidRequest, parse_json, split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
-FieldTree = Mapping[str, "FieldTree | None"]  # a name, and the requested fields of the object behind it
-# Minor units that are read as strings of digits; bid_amount is an int in the published lists, and stays one.
+FieldTree = Mapping[str, "FieldTree | None"]  # by field: the requested fields of the object in it
+# Amounts in minor units that responses have as strings of digits. bid_amount is an int, as in the published lists.
 MONEY_FIELDS = frozenset(
     {
         *split_words("""
@@ -79,7 +79,7 @@ def pick_fields(native: Mapping[str, Any], fields: FieldTree) -> dict[str, Any]:
     result = {"id": native["id"]} if "id" in native else {}
     for name, inner in fields.items():
         value = native.get(name)
-        if isinstance(value, Mapping) and (inner is not None or name in NESTED_NODES):  # of another node only the id
+        if isinstance(value, Mapping) and (inner is not None or name in NESTED_NODES):  # a nested node has only its id
             value = pick_fields(value, inner or {})
         if value is not None:
             result[name] = value

@@ -25,7 +25,7 @@ class EntityChange:
 
 Rule = tuple[str, Callable[[EntityChange], None]]
 BUDGET_MEMBERS = ("daily_budget", "lifetime_budget")
-# (Optimization goals, destination types: None = must be left out) of the goals that the documentation describes.
+# By objective that the documentation describes: the optimization goals, and whether destination_type may be sent.
 GOALS_BY_OBJECTIVE: Mapping[str, tuple[frozenset[str], bool]] = {
     "OUTCOME_TRAFFIC": (frozenset({"LINK_CLICKS", "LANDING_PAGE_VIEWS", "IMPRESSIONS", "REACH"}), True),
     "OUTCOME_AWARENESS": (frozenset({"REACH", "IMPRESSIONS", "AD_RECALL_LIFT", "THRUPLAY"}), False),
@@ -110,7 +110,7 @@ def _check_budget_place(change: EntityChange) -> None:
 def _check_schedule(change: EntityChange) -> None:
     data, now = change.data, change.now
     assert change.campaign is not None
-    start, end = max(data.get("start_time", now), now), data.get("end_time")  # a start in the past starts at once
+    start, end = max(data.get("start_time", now), now), data.get("end_time")  # a start in the past means now
     lifetime = "lifetime_budget" in data or "lifetime_budget" in change.campaign.data
     if lifetime and end is None:
         raise missing_value_error("end_time", "is required with a lifetime budget")
@@ -121,7 +121,7 @@ def _check_schedule(change: EntityChange) -> None:
     least = change.account.extra["native"]["min_daily_budget"]
     _check_minimum("daily_budget", data.get("daily_budget"), least)
     if "lifetime_budget" in data and end is not None:
-        days = -((start - end) // timedelta(days=1))  # started days count whole
+        days = -((start - end) // timedelta(days=1))  # a started day counts as a day
         _check_minimum("lifetime_budget", data["lifetime_budget"], least * days)  # daily minimum x days
 
 

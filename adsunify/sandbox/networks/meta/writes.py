@@ -119,7 +119,7 @@ def update_entity(request: Request) -> Response:
             )
         case "ad" if "creative" in new:
             _check_creative(request, new["creative"]["creative_id"], account.id)
-            data["_review_from"] = request.now  # a swap triggers review
+            data["_review_from"] = request.now  # a new creative is reviewed
     if new.get("status") == "DELETED":
         _delete_entity(request, entity, data)
     else:
@@ -215,7 +215,7 @@ def _complete_adset_update(
 
 
 def _record_budget_change(request: Request, old: Mapping[str, Any]) -> list[Any]:
-    """The budget changes of the last hour, of which 4 are allowed."""
+    """Return the budget changes of the last hour with this one. Raises InvalidRequest for a fifth."""
     recent = [at for at in old.get("_budget_changes", ()) if at > request.now - timedelta(hours=1)]
     if len(recent) >= 4:
         raise InvalidRequest("budget_changes", "/daily_budget", "at most 4 budget changes per ad set and hour")

@@ -1,7 +1,7 @@
 """The simulated Amplify API v0.1 of Outbrain: a strict, independent reading of its documentation.
 
 "chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
-refused. Not simulated: rate limits (only as requested faults, also that of two log-ins an hour), multipart uploads, the
+refused. Not simulated: rate limits, such as two log-ins an hour (only as requested faults), multipart uploads, the
 search of several locations at once, spend of budgets.
 
 Sources: Outbrain's reference amplifyv01.docs.apiary.io, as of 2026-08-13; public clients for the paths of reports and

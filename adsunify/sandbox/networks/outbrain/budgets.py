@@ -75,7 +75,7 @@ def update_budget(request: Request) -> Response:
 
 def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
     """Check a budget as a whole. Raises InvalidRequest."""
-    if budget["runForever"] == ("endDate" in budget):  # chosen for a budget without end: no endDate at all
+    if budget["runForever"] == ("endDate" in budget):  # chosen: a budget without end has no endDate
         raise rule_error("/endDate", "goes with runForever false, and only with it")
     days = 1
     if "endDate" in budget:
@@ -83,7 +83,7 @@ def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
         if days < 1:
             raise rule_error("/endDate", "lies before startDate")
     elif budget["type"] == "CAMPAIGN":
-        raise rule_error("/endDate", "a CAMPAIGN budget needs an end")  # chosen: its floor is per day
+        raise rule_error("/endDate", "a CAMPAIGN budget needs an end")  # chosen, because the minimum is per day
     if budget["type"] == "DAILY" and budget["pacing"] != "SPEND_ASAP":
         raise rule_error("/pacing", "DAILY supports only SPEND_ASAP")
     if (budget["pacing"] == "DAILY_TARGET") != ("dailyTarget" in budget):
@@ -135,7 +135,7 @@ def count_campaigns(world: World, budget: str) -> int:
 
 
 def render_budget(world: World, entity: StoredEntity) -> dict[str, Any]:
-    """A budget as it is answered: it carries the marketer's currency."""
+    """A budget in a response, with the marketer's currency."""
     account = world.accounts[entity.account]
     data = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     spent = entity.data.get("_spent", Decimal(0))

@@ -265,7 +265,7 @@ def render_campaign(world: World, entity: StoredEntity, extras: Collection[str])
         "targeting": targeting.render_targeting(data["targeting"], extras),
         "currency": account.currency,
         "minimumCpc": tables.CURRENCIES[account.currency][1],
-        "autoArchived": archived,  # chosen: the one documented member is set for every campaign that was archived
+        "autoArchived": archived,  # chosen: true for every archived campaign, because no other member is documented
         "contentType": "ARTICLES",
         "budget": budgets.render_budget(world, budget),
         "liveStatus": {

@@ -1,4 +1,4 @@
-"""What campaigns and promoted links did on a day: plausible, and the same on every request.
+"""Daily figures of campaigns and promoted links: plausible, and the same on every request.
 
 Statuses have no history.
 """
@@ -51,7 +51,7 @@ def generate_daily_figures(campaign: str, day: str, unit: int) -> Mapping[str, D
 
 
 def find_daily_figures(world: World, campaign: StoredEntity, on: date) -> Mapping[str, Decimal] | None:
-    """The figures of a campaign on a day in Eastern time, or None: there is no row. The present day is partial."""
+    """The figures of a campaign on a day in Eastern time, or None if there is no row. The present day is partial."""
     present = get_eastern_date(world.now)
     if on > present or not world.delivers(on):
         return None

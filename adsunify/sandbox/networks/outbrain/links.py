@@ -31,7 +31,7 @@ _EXTERNAL_ID = external_id(r"[0-9A-Za-z_-]+")
 
 
 def _check_reachable_url(value: Any, where: str) -> str:
-    """A URL that can be crawled. One with `missing` cannot; the review rejects one with `ineligible`."""
+    """A URL that can be crawled. A URL with `missing` cannot be crawled. The review rejects a URL with `ineligible`."""
     address: str = text(1, None, _URL_PATTERN)(value, where)
     if "missing" in address:
         raise InvalidRequest("missing", where, "cannot be crawled")
@@ -66,7 +66,7 @@ CREATE_CHECK = record(
 )
 # Only this call names the headline `title`.
 _UPDATE_ITEM_CHECK = record(required={"id": text()}, optional={**_CONTENT_MEMBERS, "title": text(), "enabled": boolean})
-_ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # the first is documented, the second chosen
+_ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # `enabled` is documented, `cpcAdjustment` is chosen
 _APPROVAL_STATUSES = ("APPROVED", "PENDING", "REJECTED")
 _EXTRAS_CHECK = {"extraFields": comma_separated(choice(*tables.LINK_EXTRA_FIELDS))}
 _LIST_CHECKS: Mapping[str, Check] = {
@@ -171,7 +171,7 @@ def list_links(request: Request) -> Response:
 
 
 def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
-    """The review: pending first. A URL with `processing` stays pending, one with `ineligible` is rejected."""
+    """The result of the review: at first pending. A URL with `processing` stays pending; `ineligible` is rejected."""
     address, reasons = link.data["url"], []
     status = "Approved" if link.data.get("_seeded") or world.now - link.created_at >= _REVIEW_TIME else "Pending"
     if "processing" in address:

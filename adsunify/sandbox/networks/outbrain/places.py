@@ -1,4 +1,4 @@
-"""Geographic locations and their search. The parts of countries are a choice."""
+"""Geographic locations and their search. The table has a selection of the parts of countries."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain.answers import build_response
 
 LOCATION_TYPES = ("Country", "Region", "SubRegion", "DMA", "PostalCode")
-LOCATION_VERSIONS = ("V1", "V2")  # FIPS, the default of the search, and ISO 3166
+LOCATION_VERSIONS = ("V1", "V2")  # V1 is FIPS and the default of the search; V2 is ISO 3166
 ID_CHECK = external_id("[0-9a-f]{32}")
 
 _COUNTRIES = """

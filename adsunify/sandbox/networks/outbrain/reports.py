@@ -50,7 +50,7 @@ _CONTENT_CHECKS: Mapping[str, Check] = {
     **_SELECTION_CHECKS,
 }
 _REQUIRED_CHECKS = {"from": answers.check_date, "to": answers.check_date}
-# The first day of the period that a day lies in.
+# The first day of the period that contains a day, by breakdown.
 _PERIOD_STARTS: Mapping[str, Callable[[date], date]] = {
     "daily": lambda on: on,
     "weekly": lambda on: on - timedelta(days=on.weekday()),
@@ -128,7 +128,7 @@ def get_content_report(request: Request) -> Response:
 
 
 def get_full_day(request: Request) -> Response:
-    """GET /reports/fullDay: yesterday."""
+    """GET /reports/fullDay: the last complete day, which is yesterday."""
     request.parse_query()
     yesterday = answers.get_eastern_date(request.now) - timedelta(days=1)
     return answers.build_response(
@@ -157,7 +157,10 @@ def _require_entity(request: Request, account: Account, kind: str, native_id: st
 
 
 def _select_campaigns(request: Request, account: Account, query: Mapping[str, Any]) -> list[StoredEntity]:
-    """The campaigns of a report: neither archived ones nor, unless they are named, paused ones by default."""
+    """The campaigns of a report.
+
+    By default there are no archived ones, and no paused ones that the request does not name.
+    """
     ids = dict.fromkeys(query.get("campaignId", ()))
     named = [_require_entity(request, account, "campaign", native_id) for native_id in ids]
     return [
@@ -219,7 +222,7 @@ def _build_rows(
 def _build_entity_results(
     account: Account, query: Mapping[str, Any], days: Sequence[date], by_id: Mapping[str, FiguresByDay], name: str
 ) -> list[dict[str, Any]]:
-    """The page of each campaign or link that has rows in it."""
+    """The page of rows of each campaign or link; empty pages are left out."""
     results = []
     for native_id, by_day in by_id.items():
         rows = _build_rows(account, query, days, by_day)

@@ -11,7 +11,7 @@ from adsunify.sandbox.world import Account
 HOST = "api.outbrain.com"
 API_HOSTS = (HOST,)
 BASE_PATH = "/amplify/v0.1"
-EASTERN_TIMEZONE = ZoneInfo("America/New_York")  # every time and every report day
+EASTERN_TIMEZONE = ZoneInfo("America/New_York")  # of all times and report days
 
 # Not OAuth: a user name and a password give a token of 30 days, which cannot be refreshed or revoked.
 LOGIN = OAuthConfig(consent_pages=(), access_seconds=30 * 24 * 3600, issues_refresh_tokens=False)
@@ -51,7 +51,7 @@ CAMPAIGN_EXTRA_FIELDS = split_words("""
 """)
 LINK_EXTRA_FIELDS = ("ImageURL", "ImageMetaData", "LogoMetaData")
 MAX_NAME_LENGTH = 100
-MIN_MONTHLY_DAYS = 30  # 750 is 30 times 25
+MIN_MONTHLY_DAYS = 30  # the documented monthly minimum, 750, is 30 times the daily one, 25
 MAX_CAMPAIGNS_PER_READ, MAX_CAMPAIGNS_PER_WRITE, MAX_LINKS_PER_WRITE = 50, 25, 500
 DEFAULT_CAMPAIGN_PAGE_SIZE, MAX_CAMPAIGN_PAGE_SIZE = 25, 50
 DEFAULT_LINK_PAGE_SIZE, MAX_LINK_PAGE_SIZE = 25, 100  # chosen: clients use 50 to 100, the reference names no maximum

@@ -22,7 +22,7 @@ _LOGIC_CHECK = record(
 
 
 def _check_interests(value: Any, where: str) -> Any:
-    """Or requires ids, And requires terms."""
+    """Check interests: `Or` requires ids, `And` requires terms."""
     logic = _LOGIC_CHECK(value, where)
     if (logic["op"] == "Or") != ("ids" in logic):
         raise rule_error(where, "Or goes with ids and And with terms")
@@ -94,7 +94,7 @@ def complete_targeting(targeting: Mapping[str, Any], where: str) -> dict[str, An
 
 
 def render_targeting(stored_targeting: Mapping[str, Any], extras: Collection[str]) -> dict[str, Any]:
-    """Targeting as it is answered: locations as objects."""
+    """Targeting in a response: locations are objects."""
     hidden = {name for extra, names in _MEMBERS_BY_EXTRA_FIELD.items() if extra not in extras for name in names}
     members = {name: value for name, value in stored_targeting.items() if name not in hidden}
     return {name: render_locations(value) if name in _LOCATION_MEMBERS else value for name, value in members.items()}

@@ -168,14 +168,14 @@ def create_report_job(request: Request) -> Response:
     )
     options = {"format": body.get("report_format", "JSON"), "sort": body.get("primary_sort", "BY_ID")}
     number = request.world.allocate_id()
-    # with characters that must be encoded in a query, as the documentation warns
+    # the token has characters that must be encoded in a query, as the documentation warns
     token = f"{base64.b64encode(hashlib.sha256(number.encode()).digest()).decode()}+/={number}"
     request.world.create("report", account.id, {"wanted": report, "looks": 0, **options}, id=token, logged=False)
     return Response(200, {"report_status": "IN_PROGRESS", "token": token, "message": None})
 
 
 def get_report_job(request: Request) -> Response:
-    """GET .../reports?token=: IN_PROGRESS at the first look, then FINISHED with a fresh link, EXPIRED after an hour."""
+    """GET .../reports?token=: IN_PROGRESS at the first poll, then FINISHED with a fresh link, EXPIRED after an hour."""
     account = require_account(request)
     job = request.world.find("report", parse_query(request, {"token": text()})["token"], account.id)
     status, url, size = "DOES_NOT_EXIST", None, None
@@ -229,7 +229,7 @@ def _check_date_range(request: Request, parameters: Mapping[str, Any], back: int
 
 
 def _build_rows(world: World, account: Account, report: ReportRequest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Id of the subject and row. There is no row if every requested column is 0 or missing."""
+    """Each row with the id of its subject. There is no row if every requested column is 0 or missing."""
     last = min(report.end, get_local_date(world.now.timestamp(), report.zone))
     ads = {
         ad.id: ad

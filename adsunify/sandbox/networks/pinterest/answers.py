@@ -26,7 +26,7 @@ ERROR_BY_PROBLEM: Mapping[str, tuple[int, int, str | None]] = {
     "pin": (404, 50, "Pin not found."),
     "section": (404, 2031, "Board section not found."),
     "missing": (404, 404, None),
-    "processing": (404, 50, "Pin not found."),  # it does not exist yet
+    "processing": (404, 50, "Pin not found."),  # the Pin does not exist yet
     "accept": (406, 406, None),
     "media_type": (415, 415, None),
 }

@@ -134,7 +134,7 @@ _CALLS_TO_ACTION = """
 """
 _AD_MEMBERS: Mapping[str, Check] = {
     "ad_group_id": _own_id("AG"),
-    "pin_id": text(),  # checked with the object, as an id made elsewhere
+    "pin_id": text(),  # checked later, as the id of an object made elsewhere
     "creative_type": choice(*CREATIVE_TYPES),
     "name": nullable(text(0, 255)),
     "status": choice(*STATUSES),

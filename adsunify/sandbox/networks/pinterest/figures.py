@@ -1,4 +1,4 @@
-"""What ads did on a day: plausible, and the same on every request.
+"""Daily figures of ads: plausible, and the same on every request.
 
 The figures of an ad are integers drawn from a digest of its id, the day, and the time zone (the same date in another
 zone has other figures). Every account has also delivered on every day, and these figures are divided over all its ads,
@@ -18,7 +18,7 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 
 def generate_daily_figures(account: Account, subject: str, day: date, zone: str) -> dict[str, int]:
-    """The figures of one ad, or those that are divided over the ads of an account (`subject` its id), on one day."""
+    """The figures on one day of an ad, or of an account before their division. `subject` is the id of either."""
     dice = draw_bytes(account.id, subject, day, zone)
     paid_impressions = 1800 + 8 * dice[0] + dice[1]
     earned = paid_impressions * (dice[2] % 20) // 100

@@ -47,7 +47,7 @@ def create_keywords(request: Request) -> Response:
 
 
 def update_keywords(request: Request) -> Response:
-    """PATCH of the same: archives keywords, which then no list shows."""
+    """PATCH of the same: archives keywords. Lists do not show archived keywords."""
     request.parse_query()
     account = answers.require_account(request, writing=True)
     keywords: list[dict[str, Any]] = []
@@ -114,7 +114,7 @@ def _find_refusal_reason(
 
 
 def _render_keyword(keyword: StoredEntity | None, content: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A keyword as it is answered; with `content` one that was refused, "with nulled properties"."""
+    """A keyword in a response. With `content` the keyword was refused and comes "with nulled properties"."""
     data: Mapping[str, Any] = (content or {}) if keyword is None else keyword.data
     return {
         "id": None if keyword is None else keyword.id,

@@ -157,7 +157,7 @@ def _drop_ignored_members(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _limit_end_time(data: Mapping[str, Any], campaign: StoredEntity) -> dict[str, Any]:
-    """If the ends differ, the end of the campaign is used silently."""
+    """Replace an end after the campaign's end by the campaign's end. The response has no warning."""
     last, end = campaign.data.get("end_time"), data.get("end_time")
     return {**data, "end_time": last} if end is not None and last is not None and end > last else dict(data)
 

@@ -49,7 +49,7 @@ def list_funding_instruments(request: Request) -> Response:
 
 
 def _build_instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
-    """4711 can be used, 4712 is used up, 4713 has ended. There are no instruments in currencies like JPY: then USD."""
+    """4711 can be used, 4712 is used up, 4713 has ended. For currencies without instruments (JPY) they are in USD."""
     currency = account.currency if account.currency in FUNDING_CURRENCIES else "USD"
     states: tuple[tuple[str, str, str, list[str]], ...] = (
         ("4711", "ACTIVE", "Demo card", []),

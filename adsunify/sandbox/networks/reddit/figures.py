@@ -1,4 +1,4 @@
-"""What ads did: plausible, and the same on every request. Figures of campaigns and accounts are sums.
+"""Figures of ads: plausible, and the same on every request. Figures of campaigns and accounts are sums.
 
 The figures of an ad are integers drawn from a digest of its id and the day; a part of a day has a share of them.
 Statuses have no history: an ad that is active now counts as delivering since its creation.

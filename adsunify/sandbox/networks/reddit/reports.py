@@ -138,12 +138,12 @@ def _build_rows(request: Request, account: Account, body: Mapping[str, Any]) -> 
 
 
 def _merge_reach(total: int, ads: int) -> int:
-    """The people of a row, some of whom saw several of its ads: less than the sum of the ads (the share is chosen)."""
+    """The reach of a row. It is below the sum of the ads, because people see several ads (the share is chosen)."""
     return total * (ads + 1) // (2 * ads)
 
 
 def _matches_filter(request: Request, every: tuple[StoredEntity, ...], conditions: list[re.Match[str]]) -> bool:
-    """Whether any condition matches: an integration reports that they are joined by OR. No condition matches all."""
+    """Whether any condition matches (an integration reports that OR joins them), or there are no conditions."""
     return not conditions or any(_matches_condition(request, every, *condition.groups()) for condition in conditions)
 
 

@@ -59,7 +59,7 @@ def _check_bid(data: Mapping[str, Any], account: Account) -> None:
         raise rule_error("bid_value", f"is required with {strategy}")
     if bid is not None and strategy == "BIDLESS":
         raise rule_error("bid_value", "does not go with BIDLESS")
-    # taken as a hard limit (the documentation does not say), and only in its currency
+    # a hard limit in USD only (chosen: the documentation does not say)
     banded = bid is not None and data["bid_type"] == "CPC" and account.currency == "USD"
     if banded and not MIN_CPC_BID <= bid <= MAX_CPC_BID:
         raise rule_error("bid_value", "must be between 3500000 and 100000000")

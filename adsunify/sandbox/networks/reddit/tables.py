@@ -28,7 +28,7 @@ LOGIN = OAuthConfig(
     pkce="refused",
     required_parameters={"duration": choice("permanent")},  # chosen: without it there is no refresh token
     access_seconds=86400,
-    rotates_refresh_tokens=True,  # seen on live accounts; here always
+    rotates_refresh_tokens=True,  # seen on some live accounts; the sandbox always rotates
     has_basic_client=True,
     token_members=("access_token", "token_type", "expires_in", "scope", "refresh_token"),
 )
@@ -101,7 +101,7 @@ ACCOUNTS = (
     _make_account("a2_newyork1", "Demo New York", "USD", "America/New_York", type="MANAGED"),
     _make_account("t2_tokyo1", "Demo Tokyo", "JPY", "Asia/Tokyo", "TRUSTED"),
     _make_account("t2_adelaide1", "Demo Adelaide", "AUD", "Australia/Adelaide"),
-    _make_account("a2_dublin1", "Demo Dublin", "EUR", None),  # its zone may be null
+    _make_account("a2_dublin1", "Demo Dublin", "EUR", None),  # the time zone of an account may be null
     _make_account("t2_london1", "Demo London", "GBP", "Europe/London", "SUSPENDED", suspension_reason="FRAUD"),
 )
 WRITABLE_APPROVALS = ("VALID", "TRUSTED", "ADMIN")

@@ -15,7 +15,7 @@ _COUNTRIES: Mapping[str, str] = parse_names("""
     dk Denmark, es Spain, fi Finland, fr France, gb United Kingdom, ie Ireland, in India, it Italy, jp Japan, mx Mexico,
     nl Netherlands, no Norway, nz New Zealand, pl Poland, sa Saudi Arabia, se Sweden, us United States
 """)
-# geo kind -> (name of the member that identifies an entry, first numbers, how many)
+# kind of place -> (member that identifies an entry, first number, number of entries)
 _COUNTRY_PARTS: Mapping[str, tuple[str, int, int]] = {
     "region": ("id", 10150, 60),
     "metro": ("id", 501, 12),

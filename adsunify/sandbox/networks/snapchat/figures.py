@@ -1,4 +1,4 @@
-"""What ads did in an hour: plausible, and the same on every request. Figures of campaigns and accounts are sums.
+"""Hourly figures of ads: plausible, and the same on every request. Figures of campaigns and accounts are sums.
 
 The figures of an ad are integers drawn from a digest of its id and the day; the figures of a day of the account's time
 zone are spread over its hours. Statuses have no history: an ad that is active now counts as delivering since its

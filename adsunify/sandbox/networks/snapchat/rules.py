@@ -16,13 +16,14 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 _CONSTRAINT_BY_BUDGET = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
 _SAME_CREATIVE_WINDOW = timedelta(seconds=1)
-_MAX_SAME_CREATIVE = 2  # Snap Marketing API refuses several within one second: the limit of two is chosen
+# Snap Marketing API refuses several ads with one creative within a second; the limit of two is chosen
+_MAX_SAME_CREATIVE = 2
 
 
 def check_immutable(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> None:
-    """Check members that are fixed once set (E2023); a PUT without such a member changes it, too."""
+    """Check members that are fixed once set (E2023). A PUT that leaves one out changes it, too."""
     for name in IMMUTABLE_MEMBERS[kind]:
-        left_out = name in DERIVED_MEMBERS[kind] and name not in new  # the server derives it
+        left_out = name in DERIVED_MEMBERS[kind] and name not in new  # the server derives the member
         if old.get(name) != new.get(name) and not left_out:
             raise InvalidRequest("immutable", f"/{name}", f"{name} cannot be changed once set")
     start = old.get("start_time", "")

@@ -113,7 +113,7 @@ def _parse_stats_query(
     if "breakdown" in query and query["breakdown"] not in _BREAKDOWNS[kind]:
         raise InvalidRequest("stats", "/breakdown", f"does not go with the stats of an entity of kind {kind}")
     if query.get("async") and query.get("async_format") != "json":
-        raise InvalidRequest("stats", "/async_format", "json is required")  # csv: not needed by the documentation
+        raise InvalidRequest("stats", "/async_format", "json is required")  # csv is not simulated
     if granularity == "LIFETIME":
         if "start_time" in query or "end_time" in query:
             raise InvalidRequest("stats", "/start_time", "does not go with LIFETIME")

@@ -35,8 +35,8 @@ LEGACY_OBJECTIVES = split_words("""
     BRAND_AWARENESS APP_CONVERSION APP_INSTALL CATALOG_SALES ENGAGEMENT LEAD_GENERATION VIDEO_VIEW WEB_CONVERSION
     PROMOTE_STORIES PROMOTE_PLACES
 """)
-# The optimization goals of an objective. The first has no variants; the others join all variants of the documentation's
-# tables.
+# The optimization goals of an objective. The documentation has variants of every objective but the first; the goals of
+# all variants are joined here.
 GOALS_BY_OBJECTIVE: Mapping[str, tuple[str, ...]] = {
     "AWARENESS_AND_ENGAGEMENT": ("IMPRESSIONS", "SWIPES", "STORY_OPENS", "USES", "VIDEO_VIEWS", "VIDEO_VIEWS_15_SEC"),
     "TRAFFIC": ("SWIPES", "PIXEL_PAGE_VIEW", "LANDING_PAGE_VIEW"),

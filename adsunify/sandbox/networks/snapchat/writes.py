@@ -2,8 +2,8 @@
 
 The objects of one request succeed or fail alone: a failed one is an item with `sub_request_status` ERROR in a 200, and
 is not applied. A wrong shape of the body refuses the whole request with 400 (chosen: errors of the envelope are 400,
-errors of an object are in its item). PUT replaces: a member that is left out is lost, and refused if it is required or
-fixed.
+errors of an object are in its item). PUT replaces the object: a member that is left out is removed; the object is
+refused if the member is required or fixed.
 """
 
 import uuid
@@ -60,7 +60,7 @@ def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any], 
         except InvalidRequest as problem:
             status, code = answers.map_error(problem)
             if status == 400 and code == "E1001":
-                code = "E2002"  # a member of the object, not of the envelope
+                code = "E2002"  # the wrong member is in the object, not in the envelope
             reason = f"Error code: {code}, message: {problem.format_sentence()}"
             items.append({"sub_request_status": "ERROR", "sub_request_error_reason": reason})
         else:
@@ -105,7 +105,7 @@ def _create_entity(request: Request, kind: str, account: Account, item: Any) -> 
         above = _require_parent(request, kind, data)
         rules.check_ad(request, data, above)
         rules.check_creative_reuse(request, data)
-        if "child_ad_type" not in above.data:  # set by the first ad
+        if "child_ad_type" not in above.data:  # the first ad sets it
             request.world.replace(above, {**above.data, "child_ad_type": data["type"]}, logged=False)
         members, parent = data, above.id
     native_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{kind}/{request.world.allocate_id()}"))

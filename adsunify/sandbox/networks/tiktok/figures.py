@@ -1,4 +1,4 @@
-"""Plausible figures of any day, that depend only on the account, its entities and the day.
+"""Daily figures: plausible, and dependent only on the account, its entities and the day.
 
 Every account has delivered on every day up to today, whatever it contains, so a report always has rows. The account's
 figures are divided over its ads, deleted ones included, and an ad group and a campaign have the sums of their ads. Only

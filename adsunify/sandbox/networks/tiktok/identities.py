@@ -64,10 +64,10 @@ _BUSINESS_CENTERS = (
 
 
 def list_identities(request: Request) -> Response:
-    """GET /identity/get/: BC_AUTH_TT requires the business center; without a type the list has all types.
+    """GET /identity/get/: BC_AUTH_TT requires the business center. Without a type the list has every type.
 
-    For the account in Tokyo that list names no business center: one identity comes without it, another is missing, so
-    clients must query each center.
+    For the account in Tokyo the list without a type is incomplete: one identity has no business center, and another
+    identity is missing. Clients must query each center.
     """
     query = request.parse_query(
         {"advertiser_id": ADVERTISER_CHECK},

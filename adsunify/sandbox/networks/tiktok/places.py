@@ -184,7 +184,7 @@ def search_locations(request: Request) -> Response:
 
 
 def get_location_info(request: Request) -> Response:
-    """POST /tool/targeting/info/: the places the places of known ids; others are left out."""
+    """POST /tool/targeting/info/: the places of known ids; unknown ids are left out."""
     request.parse_query()
     body = request.parse_json(_INFO_CHECK)
     require_account_by_id(request, body["advertiser_id"])

@@ -196,4 +196,4 @@ def _contains_value(row: Mapping[str, Any], name: str) -> Any:
 
 
 def _contains_text(row: Mapping[str, Any], name: str) -> Any:
-    return lambda value: value.lower() in str(row.get(name, "")).lower()  # fuzzy
+    return lambda value: value.lower() in str(row.get(name, "")).lower()  # a fuzzy search

@@ -20,13 +20,13 @@ from adsunify.sandbox.world import Account, EntityKey, StoredEntity
 # TikTok API for Business does not name the host of report files; this one is chosen.
 DOWNLOAD_HOST = "ads-report-sg.tiktokcdn.example"
 LINK_SECONDS = 3600
-KIND_BY_LEVEL: Mapping[str, str] = {  # data level: the kind of its rows
+KIND_BY_LEVEL: Mapping[str, str] = {  # by data level: the kind of the rows
     "AUCTION_ADVERTISER": "advertiser",
     "AUCTION_CAMPAIGN": "campaign",
     "AUCTION_ADGROUP": "adgroup",
     "AUCTION_AD": "ad",
 }
-# The id dimensions of a kind. An Upgraded Smart+ ad has another ad_id than ad_id_v2.
+# The id dimensions of a kind. The ad_id and the ad_id_v2 of an Upgraded Smart+ ad differ.
 ID_DIMENSIONS: Mapping[str, tuple[str, ...]] = {
     "advertiser": ("advertiser_id",),
     "campaign": ("campaign_id",),
@@ -44,7 +44,7 @@ _METRIC_NAMES = " ".join((*figures.METRICS, *ATTRIBUTES["ad"]))
 _STATUSES = "STATUS_ALL STATUS_NOT_DELETE STATUS_DELETE"
 DAY_DIMENSION, HOUR_DIMENSION = "stat_time_day", "stat_time_hour"
 MAX_DAYS = {DAY_DIMENSION: 30, HOUR_DIMENSION: 1, None: 365}
-_TASK_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # status at the first, second and every later look
+_TASK_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # the status at the first, second and every later poll
 
 
 _check_date = date_check("must be YYYY-MM-DD")

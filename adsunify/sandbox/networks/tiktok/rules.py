@@ -63,7 +63,7 @@ def missing_value_error(where: str, message: str = "is required") -> InvalidRequ
 
 
 def check_campaign(account: Account, data: Data) -> None:
-    """Check the budget of a campaign: required with a mode other than INFINITE, and only then."""
+    """Check the budget of a campaign: required with every mode but INFINITE, refused with INFINITE."""
     currency, mode = CURRENCIES[account.currency], data["budget_mode"]
     if mode == INFINITE_BUDGET:
         if data["budget_optimize_on"]:

@@ -20,7 +20,7 @@ _CODE_BY_PROBLEM = {
     "required": "MISSING_PARAMETER",
     **dict.fromkeys(("token_missing", "token_invalid", "token_expired", "signature"), "UNAUTHORIZED_ACCESS"),
 }
-# a bare status: the first code of the table with it
+# the code for a bare status: the first one of the table with this status
 _CODE_BY_STATUS = {
     400: "INVALID_PARAMETER",
     403: "ACTION_NOT_ALLOWED",
@@ -52,7 +52,7 @@ def build_response(request: Request, data: Any, **beside: Any) -> Response:
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """The response to a refused request."""
-    if request.host == LOGIN_HOST:  # numeric codes there; 32 and 214 are our choice
+    if request.host == LOGIN_HOST:  # the log-in has numeric codes; 32 and 214 are our choice
         status, code = (
             (401, 89 if problem.code == "token_invalid" else 32) if problem.code in _CODE_BY_PROBLEM else (400, 214)
         )
@@ -88,7 +88,7 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def build_retry_headers(request: Request, status: int) -> dict[str, str]:
-    """The time to wait: a 429 has two resets, of which the account's takes precedence, a 503 has seconds."""
+    """The headers with the time to wait: two resets for a 429 (the account's takes precedence), seconds for a 503."""
     if status == 503:
         return {"retry-after": str(RETRY_AFTER_SECONDS)}
     if status != 429:
@@ -182,5 +182,5 @@ def comma_separated(item: Check, most: int, separator: str = ",") -> Check:
 
 
 def clearable(item: Check) -> Check:
-    """The empty value, which unsets, or what `item` accepts."""
+    """Accept the empty value, which clears the member, and what `item` accepts."""
     return lambda value, where: None if value == "" else item(value, where)

@@ -111,7 +111,10 @@ def make_batch_handler(resource: Resource) -> Handler:
 def make_batch_operation_handler(
     most: int, operations: tuple[str, ...], apply: Callable[[Request, str, Any], answers.Data]
 ) -> Handler:
-    """A JSON array of `{operation_type, params}`: errors of an item are in `operation_errors`, at its index."""
+    """Handle a JSON array of `{operation_type, params}`.
+
+    `operation_errors` has the errors at the index of their item.
+    """
     check = array(record({"operation_type": choice(*operations), "params": any_value}), 1)
 
     def handle(request: Request) -> Response:

@@ -63,7 +63,7 @@ def _settle_campaign(world: World, account: Account, data: answers.Data, before:
             raise InvalidRequest("TOO_MANY_CAMPAIGNS", "", "the account has as many campaigns as it may")
     _check_denomination(data, paying.currency, DAILY_BUDGET, TOTAL_BUDGET)
     daily, total = data.get(DAILY_BUDGET), data.get(TOTAL_BUDGET)
-    # an instrument type that requires a daily budget answers 400
+    # Some instrument types require a daily budget: without one, the response is a 400.
     if daily is None and (total is None or paying.type == tables.DAILY_BUDGET_ONLY_TYPE):
         raise InvalidRequest("required", DAILY_BUDGET, f"{DAILY_BUDGET} is required for this funding instrument")
     if daily is not None and total is not None and daily > total:
@@ -193,7 +193,7 @@ def _settle_bidding(whole: answers.Data) -> None:
     if strategy == "MAX" and whole["objective"] in tables.OBJECTIVES_WITHOUT_MAX_BID:
         raise InvalidRequest("value", "bid_strategy", f"MAX is not allowed for {whole['objective']}", strategy)
     if strategy == "AUTO":
-        whole[BID_AMOUNT] = None  # ignored
+        whole[BID_AMOUNT] = None  # AUTO ignores the bid
     elif whole.get(BID_AMOUNT) is None:
         raise InvalidRequest("required", BID_AMOUNT, f"{BID_AMOUNT} is required with {strategy}")
     if strategy == "TARGET":

@@ -1,7 +1,7 @@
-"""What campaigns, line items and promoted posts did on a day: plausible, and the same on every request.
+"""Daily figures of campaigns, line items and promoted posts: plausible, and the same on every request.
 
-The figures of a campaign are drawn from a digest of campaign and day; what is below it shares them. Money is in
-micros, a multiple of the smallest amount of the currency.
+The figures of a campaign are drawn from a digest of campaign and day. Line items and posts have shares of them. Money
+is in micros, a multiple of the smallest amount of the currency.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ Figures = dict[str, int]
 
 
 def has_run(entity: StoredEntity, day: date, zone: tzinfo, today: date) -> bool:
-    """Whether a campaign or a line item ran on a day: those that are paused or deleted now keep their metrics."""
+    """Whether a campaign or a line item ran on a day. A pause or deletion after that day changes nothing."""
     begun, ended = entity.data.get("ran_from"), entity.data.get("ran_until")
     if begun is None or day > today or day < _get_local_date(begun, zone):
         return False
@@ -82,7 +82,7 @@ def divide_campaign(
     none, all share them, so that each level adds up to the campaign. A line item is the sum of its posts.
 
     Returns:
-        the shares by the ids of line items and posts, only of those that have one.
+        the shares by the ids of line items and posts. Line items and posts without a share are left out.
     """
     with_posts = [item for item in items if posts.get(item.id)] or items
     spans: dict[str, tuple[int, int]] = {}

@@ -33,7 +33,7 @@ def list_posts(request: Request) -> Response:
     parameters = dict(request.query_pairs)
     user = parameters.get("user_id", tables.FULL_USER)
     post_ids = parameters["tweet_ids"].split(",") if "tweet_ids" in parameters else list(tables.POSTS)
-    # every simulated post is published and organic: the default timeline, NULLCAST, has none of them
+    # NULLCAST, the default timeline, is empty: every simulated post is published and organic
     visible = parameters.get("tweet_type") == "PUBLISHED" and parameters.get("timeline_type") in ("ALL", "ORGANIC")
     brief = parameters.get("trim_user") == "true"
     posts = [

@@ -76,7 +76,7 @@ def create_job(request: Request) -> Response:
 
 
 def list_jobs(request: Request) -> Response:
-    """`GET /12/stats/jobs/accounts/:a`: the second look at a job finds it done. The cursor has no meaning."""
+    """`GET /12/stats/jobs/accounts/:a`: a job is done at the second poll. The cursor has no meaning."""
     world, account = request.world, answers.require_account(request)
     job_ids = dict(request.query_pairs).get("job_ids")
     rows = []
@@ -87,7 +87,7 @@ def list_jobs(request: Request) -> Response:
     page = build_page_response(
         request, rows, {}, optional={"job_ids": answers.comma_separated(text(pattern="[0-9]+"), MAX_FILTER_IDS)}
     )
-    # may be set although the response has all requested jobs
+    # X may send a cursor although the response has all requested jobs
     return Response(200, {**page.body, "next_cursor": page.body["next_cursor"] or "c-2gkd4"}, answers.VERSION_HEADERS)
 
 
@@ -151,7 +151,7 @@ def list_active_entities(request: Request) -> Response:
 def _matches_filter(
     entity: StoredEntity, campaign: StoredEntity, children: Children, name: str, ids: list[str]
 ) -> bool:
-    """Whether the entity is one of the filter's, or below one. A campaign matches its line items, too (chosen)."""
+    """Whether the filter has the entity or an ancestor of it. A campaign matches its line items, too (chosen)."""
     if name == "funding_instrument_ids":
         return campaign.data["funding_instrument_id"] in ids
     if name == "campaign_ids":
@@ -161,7 +161,7 @@ def _matches_filter(
 
 
 def get_reach(request: Request) -> Response:
-    """`GET /12/stats/accounts/:a/reach/campaigns`: of the whole period, not additive."""
+    """`GET /12/stats/accounts/:a/reach/campaigns`: the reach of the whole period, which is not a sum of days."""
     account = answers.require_account(request)
     query = answers.parse_parameters(
         request, {"campaign_ids": answers.comma_separated(_ID_CHECK, _MAX_ENTITY_IDS), **_RANGE_CHECKS}
@@ -198,7 +198,7 @@ def _check_request(request: Request, account: Account, query: answers.Data, most
     offset = _get_utc_offset(request, account)
     for name, instant in (("start_time", start), ("end_time", end)):
         local = instant + offset
-        if query["granularity"] == "DAY" and local.hour:  # with today's offset, whatever the offset of the day
+        if query["granularity"] == "DAY" and local.hour:  # not midnight in today's UTC offset
             raise InvalidRequest("value", name, f"must be midnight in {account.timezone}", query[name])
     groups = query["metric_groups"]
     if len(groups) > 1 and (
@@ -220,7 +220,7 @@ def _get_utc_offset(request: Request, account: Account) -> timedelta:
 
 
 def _require_entity(request: Request, account: Account, kind: str, entity_id: str, where: str) -> StoredEntity:
-    """The entity with this id, deleted ones included, which have figures, too."""
+    """The entity with this id. It may be deleted, because deleted entities have figures, too."""
     entity = request.world.find(kind, entity_id, account.id)
     if entity is None:
         raise InvalidRequest(f"{kind.upper()}_NOT_FOUND", where, f"no such {kind}", entity_id)

@@ -90,10 +90,10 @@ ACCOUNTS = (
 WRITER_PERMISSIONS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
 DAILY_BUDGET_ONLY_TYPE = "AGENCY_CREDIT_LINE"  # some types require a daily budget; the list is our choice
 
-# every other id of digits is a post of the account's full user; these belong to promotable users
+# The posts with these ids belong to promotable users. Every other id of digits is a post of the account's full user.
 FULL_USER, REPOSTS_USER = "756201191646691328", "2417045708"
-REPOSTED_POST = "1880000000000000002"  # a post of REPOSTS_USER, whose posts are promoted as
-HIDDEN_REPOST = "1880000000000990017"  # ... hidden reposts
+REPOSTED_POST = "1880000000000000002"  # a post of REPOSTS_USER
+HIDDEN_REPOST = "1880000000000990017"  # X promotes posts of REPOSTS_USER as hidden reposts
 POST_WITHOUT_LINK = "1880000000000000003"  # without website card and link: not for WEBSITE_CLICKS
 POSTS: Mapping[str, tuple[str, str]] = {
     "1880000000000000001": (FULL_USER, "Winter sale: ski boots from 89. https://shop.example/boots"),
@@ -119,8 +119,9 @@ GOALS: Mapping[str, tuple[str, ...]] = {
     "APP_ENGAGEMENTS": ("APP_CLICKS",),
 }
 ALL_GOALS = tuple(goal for goals in GOALS.values() for goal in goals)
-OBJECTIVES_WITHOUT_MAX_BID = frozenset({"REACH", "FOLLOWERS"})  # MAX is not allowed there
-FREQUENCY_CAP_OBJECTIVES = frozenset({"REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"})  # frequency caps
+OBJECTIVES_WITHOUT_MAX_BID = frozenset({"REACH", "FOLLOWERS"})  # they refuse the bid strategy MAX
+# they accept frequency caps
+FREQUENCY_CAP_OBJECTIVES = frozenset({"REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"})
 BID_STRATEGIES = ("AUTO", "MAX", "TARGET")
 PAY_BY_OPTIONS = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
