@@ -1,8 +1,8 @@
 """The simulated Apple Ads Platform API 1.0: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
-refused, though the real API may ignore some of them. Not simulated: negative keywords, changes of ad accounts, hourly,
-weekly and monthly reports, and grouped ones.
+"our choice" marks what the documentation leaves open. Members and parameters that the tables do not know are refused,
+though the real API may ignore some of them. Not simulated: negative keywords, changes of ad accounts, hourly, weekly
+and monthly reports, and grouped ones.
 
 Sources, for version 1.0 (released 2026-08): developer.apple.com/documentation/apple-ads-platform-api (OAuth, access
 overview, rate limits, campaigns, ad groups, keywords, bulk operations, creatives, geo targeting, reports).

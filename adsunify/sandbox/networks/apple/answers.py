@@ -63,7 +63,7 @@ def map_error(problem: InvalidRequest) -> tuple[int, str]:
 
 
 def render_error(problem: InvalidRequest) -> dict[str, Any]:
-    """The content of `error`. A 404 has the second documented shape (chosen)."""
+    """The content of `error`. A 404 has the second documented shape (our choice)."""
     status, code = map_error(problem)
     if status == 404:
         return {"errors": [{"code": code, "message": problem.message}]}

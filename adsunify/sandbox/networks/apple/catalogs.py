@@ -55,7 +55,7 @@ def get_app(request: Request) -> Response:
 def _render_app(adam_id: str) -> dict[str, Any]:
     name = _APPS.get(adam_id, f"App {adam_id}")
     # The documentation does not say which member has the name. The response has the member of v5 and the member of the
-    # other objects (chosen).
+    # other objects (our choice).
     return {
         "adamId": int(adam_id),
         "name": name,

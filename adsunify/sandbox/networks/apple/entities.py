@@ -25,7 +25,7 @@ CHILD_KINDS: Mapping[str, tuple[str, ...]] = {"campaign": ("adGroup",), "adGroup
 
 
 def get_entity(request: Request) -> Response:
-    """GET of one object. A deleted object is still returned, with `deleted` (chosen)."""
+    """GET of one object. A deleted object is still returned, with `deleted` (our choice)."""
     request.parse_query()
     account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["word"]]
     if kind == "creative":
@@ -63,7 +63,7 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
 
 
 def _derive_system_status(world: World, entity: StoredEntity) -> dict[str, Any]:
-    """The states that Apple derives. The names of the reasons are chosen, except for AD_APPROVAL_PENDING."""
+    """The states that Apple derives. The names of the reasons are our choice, except for AD_APPROVAL_PENDING."""
     reasons = [] if entity.data["status"] == "ENABLED" else ["PAUSED_BY_USER"]
     if "_deleted" in entity.data:
         reasons = ["DELETED_BY_USER"]

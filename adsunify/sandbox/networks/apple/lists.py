@@ -148,7 +148,7 @@ def _matches_filter(row: Mapping[str, Any], condition: Mapping[str, Any]) -> boo
             return bool(value == expected) == (operator == "EQUALS")
         case "IN" | "NOT_IN":
             return bool(value in expected) == (operator == "IN")
-        case "LIKE":  # taken as "contains", without wildcards (chosen: Apple's documentation does not say)
+        case "LIKE":  # taken as "contains", without wildcards (our choice: Apple's documentation does not say)
             return bool(expected in value)
         case "STARTS_WITH":
             return bool(value.startswith(expected))

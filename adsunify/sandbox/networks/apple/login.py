@@ -28,7 +28,7 @@ _JWT_CLAIMS_CHECK = record(
         "exp": integer(0),
     }
 )
-_MAX_CLOCK_SKEW = timedelta(minutes=1)  # how far the client's clock may be ahead (chosen)
+_MAX_CLOCK_SKEW = timedelta(minutes=1)  # how far the client's clock may be ahead (our choice)
 
 
 def issue_token(request: Request) -> Response:

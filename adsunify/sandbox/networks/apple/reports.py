@@ -92,7 +92,7 @@ def _parse_days(time_range: Mapping[str, str], today: date) -> list[date]:
         raise InvalidRequest("value", "/timeRange/start", "must be yyyy-MM-dd") from error
     if not start <= end:
         raise rule_error("/timeRange/end", "must not be before start")
-    if end > today:  # chosen
+    if end > today:  # our choice: undocumented
         raise rule_error("/timeRange/end", "must not be in the future")
     match time_range.get("granularity"):
         case "DAILY":

@@ -34,7 +34,7 @@ def check_campaign(data: Data, old: Mapping[str, Any] | None, world: World, acco
     _check_times(data, old, world)
     _check_placements(data["targeting"], promoted)
     _check_bidding(data["bidStrategy"], promoted, account)
-    return {"status": "ENABLED", **data}  # Apple Ads Platform API names no default: this one is chosen
+    return {"status": "ENABLED", **data}  # Apple Ads Platform API names no default: this one is our choice
 
 
 def _check_placements(targeting: Mapping[str, Any], promoted: str) -> None:
@@ -75,7 +75,7 @@ def check_ad_group(
     bidding = data.get("bidStrategy")
     if bidding is not None:
         _check_bidding(bidding, promoted, account)
-        if bidding["bidStrategyType"] != strategy["bidStrategyType"]:  # chosen
+        if bidding["bidStrategyType"] != strategy["bidStrategyType"]:  # our choice: undocumented
             raise rule_error("/bidStrategy/bidStrategyType", "must be the campaign's")
     if not automatic and "bid" not in (bidding or strategy):
         raise rule_error("/bidStrategy/bid", f"is required with {strategy['bidStrategyType']}")
@@ -146,7 +146,7 @@ def check_keyword(data: Data, world: World, account: Account, group: StoredEntit
         _check_money(data["bid"], "/bid", account)
     for other in world.list_entities("keyword", account.id, group.id):
         same = (other.data["text"].lower(), other.data["matchType"]) == (members["text"].lower(), members["matchType"])
-        if same and other.id != itself and "_deleted" not in other.data:  # chosen
+        if same and other.id != itself and "_deleted" not in other.data:  # our choice: undocumented
             raise rule_error("/text", "the ad group has this keyword")
     return members
 
@@ -165,5 +165,5 @@ def _check_times(data: Mapping[str, Any], old: Mapping[str, Any] | None, world: 
         return
     if end <= data.get("startTime", ""):
         raise rule_error("/endTime", "must be after startTime")
-    if end != (old or {}).get("endTime") and INSTANT.check_datetime(end, "") <= world.now:  # chosen
+    if end != (old or {}).get("endTime") and INSTANT.check_datetime(end, "") <= world.now:  # our choice: undocumented
         raise rule_error("/endTime", "must be in the future")

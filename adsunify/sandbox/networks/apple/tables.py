@@ -63,9 +63,10 @@ CUSTOM_PRODUCT_PAGE = "CUSTOM_PRODUCT_PAGE"
 # Currencies without minor units: the only one that the documentation names.
 ZERO_DECIMAL_CURRENCIES = ("JPY",)
 MAX_NAME_LENGTH, MAX_KEYWORD_LENGTH = 200, 80
-MAX_PAGE_SIZE = 1000  # documented for campaigns, chosen for other lists; larger values are reduced to it (chosen)
-DEFAULT_PAGE_SIZE = 20  # chosen
-MAX_BULK_ITEMS = 1000  # chosen: the documentation names none
+# documented for campaigns, our choice for other lists; larger values are reduced to it (our choice)
+MAX_PAGE_SIZE = 1000
+DEFAULT_PAGE_SIZE = 20  # our choice: undocumented
+MAX_BULK_ITEMS = 1000  # our choice: the documentation names none
 DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE = 100, 5000
 DEMO_APP = "1440000001"
 STOREFRONTS = split_words("""

@@ -123,7 +123,7 @@ def _update_entity(world: World, account: Account, kind: str, native_id: object,
             raise InvalidRequest("immutable", f"/{name}", "is set at creation")
     members = UPDATE_CHECKS[kind](content, "")
     if not members:
-        raise rule_error("", "nothing is given to change")  # chosen
+        raise rule_error("", "nothing is given to change")  # our choice: undocumented
     data = {**entity.data, **members}
     if kind == "campaign":
         data = rules.check_campaign(data, entity.data, world, account)

@@ -1,9 +1,9 @@
 """The simulated OpenAI Advertiser API v1: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
-refused, though the real API may ignore some of them. There is no consent page: keys are in `tables`, one for each
-account. Not simulated: partner keys, bulk jobs, product feeds, uploading bytes, reports that are not daily, reads that
-return old values for some seconds after a write.
+"our choice" marks what the documentation leaves open. Members and parameters that the tables do not know are refused,
+though the real API may ignore some of them. There is no consent page: keys are in `tables`, one for each account. Not
+simulated: partner keys, bulk jobs, product feeds, uploading bytes, reports that are not daily, reads that return old
+values for some seconds after a write.
 
 Sources: OpenAI's OpenAPI document 2.3.0 (2026-06); developers.openai.com/ads, as of 2026-09 (changelog to 2026-09-10);
 "field report" in a comment: notes of public integrators of 2026-09.

@@ -28,7 +28,7 @@ _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
 }
 _FIRST_SERVER_ERROR = 500
 INVALID_KEY_MESSAGE = "Incorrect API key provided."
-# Default user agents that the edge refuses. The list is chosen.
+# Default user agents that the edge refuses. The list is our choice.
 _BLOCKED_USER_AGENTS = re.compile(r"(python|aiohttp|Go-http-client|Java|okhttp)\b.*|", re.IGNORECASE)
 
 
@@ -130,7 +130,7 @@ def parse_query(
 
 
 def paging_checks(most: int) -> Mapping[str, Check]:
-    """The checks of a list's parameters other than `order`. `after` with `before` is refused (chosen)."""
+    """The checks of a list's parameters other than `order`. `after` with `before` is refused (our choice)."""
     return {"limit": integer_text(1, most), "after": text(), "before": text()}
 
 
@@ -148,7 +148,7 @@ def build_page_response(
 ) -> Response:
     """A page of the rows, which have an `id` and come oldest first. `order` "desc" reverses them.
 
-    That a list without `order` is oldest first is chosen. Cursors are ids, so entities created between two requests do
+    Without `order` a list is oldest first (our choice). Cursors are ids, so entities created between two requests do
     not shift the pages.
     """
     remaining = list(rows)[::-1] if query.get("order") == "desc" else list(rows)

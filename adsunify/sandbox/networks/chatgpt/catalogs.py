@@ -8,7 +8,7 @@ from adsunify.sandbox.networks.chatgpt import answers
 from adsunify.sandbox.networks.chatgpt.tables import AUDIENCES, EVENT_SETTINGS, INTENDED_USES, PLACES
 from adsunify.sandbox.world import Account, World
 
-_DEFAULT_PLACES = 20  # without `limit` (chosen)
+_DEFAULT_PLACES = 20  # without `limit` (our choice)
 
 
 def get_ad_account(request: Request) -> Response:
@@ -80,7 +80,7 @@ def list_pixels(request: Request) -> Response:
 
 
 def list_custom_audiences(request: Request) -> Response:
-    """GET /custom_audiences. An audience that is still processing has no uses yet (chosen)."""
+    """GET /custom_audiences. An audience that is still processing has no uses yet (our choice)."""
     query = answers.parse_query(request, {}, {**answers.LIST_CHECKS, "intended_use": choice(*INTENDED_USES)}, {})
     account = answers.require_account(request)
     created_at = int(request.world.now.timestamp()) // 86400 * 86400

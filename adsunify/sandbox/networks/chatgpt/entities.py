@@ -9,7 +9,7 @@ from adsunify.sandbox.networks.chatgpt import answers, tables
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity, World
 
-REVIEW_SECONDS = 300  # OpenAI Advertiser API: a review usually takes minutes; the number is chosen
+REVIEW_SECONDS = 300  # OpenAI Advertiser API: a review usually takes minutes; the number is our choice
 _INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("serving_issues",),
     "ad_group": ("serving_issues", "bid_too_low"),
@@ -20,7 +20,7 @@ _INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {
 def list_entities(request: Request) -> Response:
     """GET of a list. Ad groups and ads need their parent, as the documentation says.
 
-    Archived objects are included (chosen).
+    Archived objects are included (our choice).
     """
     kind, account = tables.KIND_BY_COLLECTION[request.path_parameters["kind"]], answers.require_account(request)
     required = {tables.PARENT_ID_MEMBERS[kind]: text()} if kind in tables.PARENT_ID_MEMBERS else {}
@@ -72,7 +72,7 @@ def get_review(world: World, ad: StoredEntity) -> dict[str, str]:
         return {"status": "rejected", "reason": "crawler_404"}
     if world.now.timestamp() < ad.data["_submitted"] + REVIEW_SECONDS:
         return {"status": "in_review"}
-    if "ineligible" in ad.data["creative"]["target_url"]:  # chosen
+    if "ineligible" in ad.data["creative"]["target_url"]:  # our choice: undocumented
         return {"status": "rejected", "reason": "crawler_404"}
     return {"status": "approved"}
 
@@ -135,7 +135,7 @@ def _list_serving_issues(world: World, entity: StoredEntity) -> list[str]:
 
 
 def _is_bid_too_low(world: World, entity: StoredEntity) -> bool:
-    """Whether a bid is below a hundredth of a dollar (chosen)."""
+    """Whether a bid is below a hundredth of a dollar (our choice)."""
     bid = entity.data["bidding_config"].get("max_bid_micros")
     campaign = world.find("campaign", str(entity.parent))
     assert campaign is not None, "an ad group has a campaign"

@@ -37,7 +37,7 @@ def check_image_url(value: Any, where: str) -> str:
 
 NAME_CHECK = visible_text(3, 1000)
 FILE_ID_CHECK = external_id(r"file_[A-Za-z0-9_-]+")
-AUDIENCES_CHECK = record(required={"ids": array(external_id(), 1)})  # chosen: a list is never empty
+AUDIENCES_CHECK = record(required={"ids": array(external_id(), 1)})  # our choice: a list is never empty
 _TIME_CHECK = integer(946684800, 4102444800)
 _BUDGET_CHECK = record(
     optional={"lifetime_spend_limit_micros": integer(MIN_BUDGET), "daily_spend_limit_micros": integer(MIN_BUDGET)},

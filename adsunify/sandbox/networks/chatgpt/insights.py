@@ -146,7 +146,7 @@ def _map_row_keys(level: str, fields: list[str]) -> dict[str, tuple[str, str | N
 def _parse_filters(level: str, filters: list[dict[str, Any]]) -> list[tuple[str, str, list[str]]]:
     """The level, member and values of every filter: ids of this level and of the levels above, and `campaign.status`.
 
-    All filters have to match. An id that does not exist matches no row (chosen).
+    All filters have to match. An id that does not exist matches no row (our choice).
     """
     levels = LEVELS[: LEVELS.index(level) + 1]
     members = {f"{above}.id": (above, "id") for above in levels}

@@ -20,7 +20,8 @@ def check_campaign(world: World, account: Account, new: Mapping[str, Any], old: 
     start, end = new.get("start_time"), new.get("end_time")
     if end is not None and start is not None and end <= start:
         raise rule_error("/end_time", "must be after start_time")
-    if end is not None and end != (old or {}).get("end_time") and end <= world.now.timestamp():  # chosen
+    # our choice: undocumented
+    if end is not None and end != (old or {}).get("end_time") and end <= world.now.timestamp():
         raise rule_error("/end_time", "must be in the future")
     events = new.get("conversion_event_setting_ids", [])
     if new["bidding_type"] == "conversions":

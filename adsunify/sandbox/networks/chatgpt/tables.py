@@ -22,7 +22,7 @@ MICROS = 1_000_000
 MIN_BUDGET = 1_000_000
 BIDDING_TYPES = ("impressions", "clicks", "conversions")
 # Bidding type: its billing event, and its strategy besides fixed_bid (that a maximizing strategy belongs to one bidding
-# type is chosen).
+# type is our choice).
 BILLING_BY_BIDDING_TYPE: Mapping[str, str] = {"impressions": "impression", "clicks": "click", "conversions": "click"}
 BIDDING_TYPE_BY_STRATEGY: Mapping[str, str] = {"maximize_clicks": "clicks", "maximize_conversions": "conversions"}
 BID_STRATEGIES = ("fixed_bid", *BIDDING_TYPE_BY_STRATEGY)
@@ -31,7 +31,7 @@ PLATFORMS = ("android_app", "android_web", "desktop_web", "ios_app", "ios_web", 
 
 @frozen
 class CurrencyLimits:
-    """Amounts that depend on the currency, in micros (the documentation gives 10000 for USD; the others are chosen)."""
+    """Amounts that depend on the currency, in micros: documented for USD (10000), our choice for the others."""
 
     smallest_unit: int
     min_daily_budget: int
@@ -106,7 +106,7 @@ ACCOUNTS = (
 KEYS: Mapping[str, Account] = {account.extra["key"]: account for account in ACCOUNTS}
 KEY_WITHOUT_ACCESS = "sandbox-chatgpt-key-without-access"
 
-# id -> type, country, region, parent, name, canonical name. The form of the ids is chosen.
+# id -> type, country, region, parent, name, canonical name. The form of the ids is our choice.
 PLACES: Mapping[str, tuple[str, str, str | None, str | None, str, str]] = {
     "geo_us": ("country", "US", None, None, "United States", "United States"),
     "geo_us_ny": ("region", "US", "NY", "geo_us", "New York", "New York, United States"),

@@ -59,7 +59,7 @@ def create_entity(request: Request) -> Response:
         return build_response(request, before.data["answer"])
     entity = _create_entity(request, kind, account, CREATE_CHECKS[kind](body, ""), key=key is not None)
     answer = render_entity(request.world, entity)
-    if once is not None:  # a refusal is not stored (chosen, unverified)
+    if once is not None:  # a refusal is not stored (our choice, unverified)
         memory = {"path": request.path, "given": body, "answer": answer}
         request.world.create("idempotency", account.id, memory, id=once, logged=False)
     return build_response(request, answer)
@@ -139,7 +139,7 @@ def _complete_entity(
         data = {**data, "bidding_config": bidding}
         above = world.find("campaign", str(parent))
         assert above is not None, "an ad group has a campaign"
-        # a new strategy requires an Idempotency-Key; updates have no key, so they can only keep the strategy (chosen)
+        # a new strategy requires an Idempotency-Key; an update has no key, so it must keep the strategy (our choice)
         same = old is not None and old["bidding_config"]["strategy"] == bidding["strategy"]
         rules.check_ad_group(account, data, above, key=key or same)
     else:
@@ -155,7 +155,7 @@ def _merge_targeting(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> d
 
 
 def _refuse_idempotency_key(request: Request) -> None:
-    """Only creates take an Idempotency-Key; other calls refuse it (chosen)."""
+    """Only creates take an Idempotency-Key; other calls refuse it (our choice)."""
     if "Idempotency-Key" in request.headers:
         raise InvalidRequest("header", "Idempotency-Key", "is not accepted here")
 

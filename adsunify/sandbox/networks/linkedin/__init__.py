@@ -1,7 +1,7 @@
 """The simulated LinkedIn Marketing API: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Members and parameters that the documentation does not know
-are refused, though the real API may ignore some of them.
+"our choice" marks what the documentation leaves open. Members and parameters that the documentation does not know are
+refused, though the real API may ignore some of them.
 
 Sources, for version 202609, as of 2026-08: learn.microsoft.com/en-us/linkedin/marketing (versioning, account structure,
 ads reporting, budget pricing, ads targeting, error responses) and /shared (rate limits, pagination, query tunneling,

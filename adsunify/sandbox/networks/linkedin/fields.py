@@ -39,7 +39,7 @@ POST_ID_CHECK = external_id(r"urn:li:(share|ugcPost):\d+")
 _MONEY_CHECK = record({"amount": text(1, 20, r"(0|[1-9]\d*)(\.\d+)?"), "currencyCode": text(3, 3, "[A-Z]{3}")})
 _MILLISECONDS_CHECK = integer(
     1_000_000_000_000, 9_999_999_999_999
-)  # chosen: a value in seconds is refused as too early
+)  # our choice: a value in seconds is refused as too early
 
 
 def _name_check(characters: int, size: int) -> Check:

@@ -39,7 +39,7 @@ def issue_token(request: Request) -> Response:
 
 
 def revoke_token(request: Request) -> Response:
-    """POST /oauth/v2/revoke: revokes this token only (that the other token of the consent stays valid is chosen)."""
+    """POST /oauth/v2/revoke: revokes this token only. The other token of the consent stays valid (our choice)."""
     form = _parse_form(request, _TOKEN_CHECKS)
     check_client(request, form["client_id"], form["client_secret"])
     request.world.tokens.pop(form["token"], None)

@@ -91,7 +91,7 @@ def _check_status(kind: str, data: Data, before: Data, *, created: bool) -> None
     status, old = data[name], before.get(name)
     if created:
         allowed = status in tables.CREATION_STATUSES[kind]
-    else:  # a draft is really deleted, and an entity never becomes a draft again (both chosen)
+    else:  # a draft is really deleted, and an entity never becomes a draft again (both our choice)
         draft_marked = old == "DRAFT" and status == "PENDING_DELETION"
         allowed = status == old or not (status in (*tables.READ_ONLY_STATUSES, "DRAFT") or draft_marked)
     if not allowed:

@@ -56,14 +56,14 @@ STATUSES: Mapping[str, tuple[str, ...]] = {
     "creative": GROUP_STATUSES,
 }
 ACCOUNT_STATUSES = ("ACTIVE", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED")
-# Statuses that creation accepts: two for a group, three for a campaign (chosen); a paused creative is refused.
+# Statuses that creation accepts: two for a group, three for a campaign (our choice); a paused creative is refused.
 CREATION_STATUSES: Mapping[str, tuple[str, ...]] = {
     "campaignGroup": ("ACTIVE", "DRAFT"),
     "campaign": ("ACTIVE", "PAUSED", "DRAFT"),
     "creative": ("ACTIVE", "DRAFT"),
 }
 FINAL_STATUSES = ("CANCELED", "PENDING_DELETION", "REMOVED")
-READ_ONLY_STATUSES = ("COMPLETED", "REMOVED")  # states that only the network sets (chosen)
+READ_ONLY_STATUSES = ("COMPLETED", "REMOVED")  # states that only the network sets (our choice)
 
 CAMPAIGN_TYPES = ("DYNAMIC", "EVENT_AD", "SPONSORED_INMAILS", "SPONSORED_UPDATES", "TEXT_AD")
 # Requests use the singular, not the plural names of the documentation's table.

@@ -1,7 +1,7 @@
 """The simulated Meta Marketing API v26.0: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Responses leave out empty members, as Meta does: unset
-fields, `paging` of an empty list, `actions` of a day without any.
+"our choice" marks what the documentation leaves open. Responses leave out empty members, as Meta does: unset fields,
+`paging` of an empty list, `actions` of a day without any.
 
 Sources, for v26.0 (released 2026-07-29): developers.facebook.com (Graph API changelog and error handling; Marketing API
 reference, bidding, currencies, insights, rate limiting; Facebook Login, long-lived tokens); parameters, types and enums

@@ -17,7 +17,7 @@ def _make_account(
         "account_status": status,
         "disable_reason": 0,
         "min_daily_budget": least,
-        # Meta Marketing API: accounts have a floor for a campaign's spend cap; its amount is not documented, so chosen
+        # Meta Marketing API: accounts have a floor for a campaign's spend cap; the amount is our choice: undocumented
         "min_campaign_group_spend_cap": str(100 * least),
         "amount_spent": "0",
         "balance": "0",

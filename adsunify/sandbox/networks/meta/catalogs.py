@@ -102,7 +102,7 @@ def list_edge(request: Request) -> Response:
     rows_by_node = {
         "image": [dict(image.data) for image in request.world.list_entities("adimage", account.id)],
         "minimum_budget": _build_minimum_budgets(account),
-        # the documentation says "strings" only; that one object lists the strings is chosen
+        # the documentation says "strings" only; that one object lists the strings is our choice
         "dsa_recommendation": [{"recommendations": [account.name, account.extra["native"]["business"]["name"]]}],
     }
     return build_page_response(
@@ -157,7 +157,7 @@ def create_image(request: Request) -> Response:
 
 
 def _build_minimum_budgets(account: Account) -> Rows:
-    """Floors in minor units; only min_daily_budget of the account is enforced; the finer floors are chosen."""
+    """Floors in minor units; only min_daily_budget of the account is enforced; the finer floors are our choice."""
     least = account.extra["native"]["min_daily_budget"]
     often = ("min_daily_budget_imp", "min_daily_budget_high_freq", "min_daily_budget_video_views")
     return ({"currency": account.currency, **dict.fromkeys(often, least), "min_daily_budget_low_freq": 40 * least},)

@@ -27,7 +27,7 @@ LEVELS = ("account", "campaign", "adset", "ad")
 # Results of successive polls. A run is done only when both status and percentage show it: at the third poll the run has
 # 100 % and still runs.
 RUN_STATES = (("Job Not Started", 0), ("Job Started", 0), ("Job Running", 100), ("Job Completed", 100))
-MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (the limit is chosen)
+MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (the limit is our choice)
 RUN_LIFETIME = timedelta(days=30)
 PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")  # these windows overlap
 DATE_PRESETS: Mapping[str, tuple[int, int]] = {  # days back from today: first, last
@@ -191,7 +191,7 @@ def _check_filters(filters: Sequence[Mapping[str, Any]], level: str) -> None:
 
 
 def _format_fields(parameters: Mapping[str, Any]) -> str:
-    """A row always has both dates (chosen; impressions and spend are the default fields)."""
+    """A row always has both dates (our choice; impressions and spend are the default fields)."""
     return ",".join(
         dict.fromkeys(["date_start", "date_stop", *parameters.get("fields", "impressions,spend").split(",")])
     )

@@ -44,7 +44,7 @@ def check_image_url(value: Any, where: str) -> str:
     """A public address that Meta fetches during the call. One that contains `missing` cannot be fetched."""
     address = check_url(value, where)
     host = urlsplit(address).hostname or ""
-    # Meta Marketing API: it must be public; the meaning of public is chosen
+    # Meta Marketing API: it must be public; the meaning of public is our choice
     if "." not in host or re.fullmatch(r"[0-9.]+", host):
         raise InvalidRequest("value", where, "the image could not be downloaded: not a public address", value)
     return str(external_id()(address, where))
@@ -184,7 +184,7 @@ LINK_DATA_CHECK = record(
     },
     exactly_one=(
         ("picture", "image_hash", "child_attachments"),
-    ),  # Meta Marketing API: never both; whether one is required is chosen
+    ),  # Meta Marketing API: never both; whether one is required is our choice
 )
 STORY_CHECK = record(
     required={"page_id": ID_CHECK},

@@ -34,7 +34,7 @@ NESTED_NODES = {
     "pixel": "pixel",
     "business": "business",
 }
-REVIEW_TIME = timedelta(seconds=60)  # how long a new or changed ad is in review (the time is chosen)
+REVIEW_TIME = timedelta(seconds=60)  # how long a new or changed ad is in review (the time is our choice)
 _CAMPAIGN_STATES = ("ACTIVE", "PAUSED", "DELETED", "ARCHIVED", "IN_PROCESS", "WITH_ISSUES")
 _ADSET_STATES = (*_CAMPAIGN_STATES, "CAMPAIGN_PAUSED")
 _AD_STATES = (*_ADSET_STATES, "ADSET_PAUSED", "DISAPPROVED", "PENDING_REVIEW", "PREAPPROVED", "PENDING_BILLING_INFO")
@@ -150,7 +150,7 @@ def find_entity_response(request: Request) -> Response | None:
         if (entity := request.world.find(kind, node)) is not None:
             return errors.build_response(request, render_rows(kind, [render_entity(request, entity)], query)[0])
     # An unknown id was made elsewhere. Only the requested fields tell its kind: if a creative has all of them, it is a
-    # creative (chosen). A campaign, ad set or ad made elsewhere does not exist.
+    # creative (our choice). A campaign, ad set or ad made elsewhere does not exist.
     if node.isdigit() and FIELDS_BY_NODE["adcreative"][1] >= {*parse_fields(query.get("fields", "id"))}:
         return errors.build_response(request, render_rows("adcreative", [_make_external_creative(node)], query)[0])
     return None

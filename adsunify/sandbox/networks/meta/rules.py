@@ -128,7 +128,7 @@ def _check_schedule(change: EntityChange) -> None:
 def _check_bidding(change: EntityChange) -> None:
     data, campaign = change.data, change.campaign
     assert campaign is not None
-    # undocumented if both are absent: lowest cost without a cap (chosen)
+    # undocumented if both are absent: lowest cost without a cap (our choice)
     strategy = campaign.data.get("bid_strategy") or data.get("bid_strategy", "LOWEST_COST_WITHOUT_CAP")
     if strategy in CAPPED_BID_STRATEGIES and "bid_amount" not in data:
         raise missing_value_error("bid_amount", f"is required with {strategy}")

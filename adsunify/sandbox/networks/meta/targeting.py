@@ -47,7 +47,7 @@ EU_COUNTRIES = frozenset(
 """)
 )
 _COUNTRY_BY_KEY = {(kind, key): country for kind, key, _, country, _, _ in LOCATIONS}
-_RADIUS_LIMITS = {"kilometer": (17, 80), "mile": (10, 50)}  # documented in kilometres; miles accordingly (chosen)
+_RADIUS_LIMITS = {"kilometer": (17, 80), "mile": (10, 50)}  # documented in kilometres; miles accordingly (our choice)
 
 _WORD_CHECK, _ID_CHECK = text(), text(pattern="[0-9]+")
 _KEYED_ITEM_CHECK = record(

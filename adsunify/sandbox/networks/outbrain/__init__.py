@@ -1,8 +1,8 @@
 """The simulated Amplify API v0.1 of Outbrain: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
-refused. Not simulated: rate limits, such as two log-ins an hour (only as requested faults), multipart uploads, the
-search of several locations at once, spend of budgets.
+"our choice" marks what the documentation leaves open. Members and parameters that the tables do not know are refused.
+Not simulated: rate limits, such as two log-ins an hour (only as requested faults), multipart uploads, the search of
+several locations at once, spend of budgets.
 
 Sources: Outbrain's reference amplifyv01.docs.apiary.io, as of 2026-08-13; public clients for the paths of reports and
 for paging (github.com/singer-io/tap-outbrain, github.com/dolead/py_outbrain, the PyPI package outbrain 0.0.9).

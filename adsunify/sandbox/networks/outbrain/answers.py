@@ -70,7 +70,7 @@ def authorize_request(request: Request) -> None:
 
 
 def require_account_by_id(request: Request, native_id: str) -> Account:
-    """The marketer of this id. Raises InvalidRequest `denied` for any other id (chosen: 403, not 404)."""
+    """The marketer of this id. Raises InvalidRequest `denied` for any other id (our choice: 403, not 404)."""
     account = request.find_account(native_id)
     if account is None:
         raise InvalidRequest("denied", "", "access to this marketer is denied")

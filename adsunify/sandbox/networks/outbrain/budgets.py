@@ -21,7 +21,7 @@ _CHANGEABLE_MEMBERS: Mapping[str, Check] = {
     "pacing": choice(*tables.PACINGS),
     "dailyTarget": _AMOUNT_CHECK,
 }
-# The documentation does not say which members are mandatory: those of every sample (chosen).
+# The documentation does not say which members are mandatory: those of every sample (our choice).
 CREATE_CHECK = record(
     required={
         "name": text(1, tables.MAX_NAME_LENGTH),
@@ -75,7 +75,7 @@ def update_budget(request: Request) -> Response:
 
 def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
     """Check a budget as a whole. Raises InvalidRequest."""
-    if budget["runForever"] == ("endDate" in budget):  # chosen: a budget without end has no endDate
+    if budget["runForever"] == ("endDate" in budget):  # our choice: a budget without end has no endDate
         raise rule_error("/endDate", "goes with runForever false, and only with it")
     days = 1
     if "endDate" in budget:
@@ -83,7 +83,7 @@ def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
         if days < 1:
             raise rule_error("/endDate", "lies before startDate")
     elif budget["type"] == "CAMPAIGN":
-        raise rule_error("/endDate", "a CAMPAIGN budget needs an end")  # chosen, because the minimum is per day
+        raise rule_error("/endDate", "a CAMPAIGN budget needs an end")  # our choice, because the minimum is per day
     if budget["type"] == "DAILY" and budget["pacing"] != "SPEND_ASAP":
         raise rule_error("/pacing", "DAILY supports only SPEND_ASAP")
     if (budget["pacing"] == "DAILY_TARGET") != ("dailyTarget" in budget):

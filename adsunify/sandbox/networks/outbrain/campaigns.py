@@ -56,7 +56,7 @@ _COMMON_MEMBERS: Mapping[str, Check] = {
     "objective": choice(*tables.OPTIMIZATIONS_BY_OBJECTIVE),
     "pixels": any_value,
 }
-# The documentation does not say which members are mandatory: those that a campaign needs to run (chosen).
+# The documentation does not say which members are mandatory: those that a campaign needs to run (our choice).
 CREATE_CHECK = record(
     required={
         "name": _COMMON_MEMBERS["name"],
@@ -101,7 +101,7 @@ _EXTRA_FIELD_BY_MEMBER: Mapping[str, str] = {
 
 
 def create_campaign(request: Request) -> Response:
-    """POST /campaigns. `enabled` is true by default (chosen), and `objective` is traffic."""
+    """POST /campaigns. `enabled` is true by default (our choice), and `objective` is traffic."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
     body = request.parse_json(CREATE_CHECK)
     budget = request.world.find("budget", body.pop("budgetId"))
@@ -182,7 +182,7 @@ def get_campaign(request: Request) -> Response:
 
 
 def get_campaigns(request: Request) -> Response:
-    """GET /campaigns/{ids}/multiple (that the response is a list is chosen)."""
+    """GET /campaigns/{ids}/multiple (that the response is a list is our choice)."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
     ids = answers.split_ids(request.path_parameters["ids"], tables.MAX_CAMPAIGNS_PER_READ)
     rows = [
@@ -265,7 +265,7 @@ def render_campaign(world: World, entity: StoredEntity, extras: Collection[str])
         "targeting": targeting.render_targeting(data["targeting"], extras),
         "currency": account.currency,
         "minimumCpc": tables.CURRENCIES[account.currency][1],
-        "autoArchived": archived,  # chosen: true for every archived campaign, because no other member is documented
+        "autoArchived": archived,  # our choice: true for every archived campaign, because no other member is documented
         "contentType": "ARTICLES",
         "budget": budgets.render_budget(world, budget),
         "liveStatus": {

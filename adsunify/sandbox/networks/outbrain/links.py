@@ -24,7 +24,7 @@ from adsunify.sandbox.networks.outbrain.budgets import allocate_native_id
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity, World
 
-_REVIEW_TIME = timedelta(hours=1)  # chosen
+_REVIEW_TIME = timedelta(hours=1)  # our choice: undocumented
 _MAX_LINKS = 30_000
 _URL_PATTERN = r"https?://[^\s/]+\S*"
 _EXTERNAL_ID = external_id(r"[0-9A-Za-z_-]+")
@@ -66,7 +66,8 @@ CREATE_CHECK = record(
 )
 # Only this call names the headline `title`.
 _UPDATE_ITEM_CHECK = record(required={"id": text()}, optional={**_CONTENT_MEMBERS, "title": text(), "enabled": boolean})
-_ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # `enabled` is documented, `cpcAdjustment` is chosen
+# `enabled` is documented, `cpcAdjustment` is our choice
+_ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})
 _APPROVAL_STATUSES = ("APPROVED", "PENDING", "REJECTED")
 _EXTRAS_CHECK = {"extraFields": comma_separated(choice(*tables.LINK_EXTRA_FIELDS))}
 _LIST_CHECKS: Mapping[str, Check] = {
@@ -109,7 +110,7 @@ def update_links(request: Request) -> Response:
 
 
 def set_links_enabled(request: Request) -> Response:
-    """PUT /promotedLinks/{ids}: all or none (chosen); the response is empty."""
+    """PUT /promotedLinks/{ids}: all or none (our choice); the response is empty."""
     request.parse_query()
     ids = answers.split_ids(request.path_parameters["ids"], tables.MAX_LINKS_PER_WRITE)
     body = request.parse_json(record(required={"enabled": boolean}))

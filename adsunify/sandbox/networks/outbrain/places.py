@@ -87,7 +87,7 @@ def render_location(native_id: str) -> dict[str, Any]:
 
 
 def search_locations(request: Request) -> Response:
-    """GET /locations/search: by name, not by code (chosen: undocumented for codes)."""
+    """GET /locations/search: by name, not by code (our choice: undocumented for codes)."""
     query = request.parse_query({"term": text()}, _QUERY_CHECKS)
     term = query["term"].casefold()
     rows = []

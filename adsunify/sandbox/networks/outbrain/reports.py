@@ -137,7 +137,7 @@ def get_full_day(request: Request) -> Response:
 
 
 def get_data_freshness(request: Request) -> Response:
-    """GET /reports/dataFreshness (the shape is chosen): 20 minutes ago."""
+    """GET /reports/dataFreshness (the shape is our choice): 20 minutes ago."""
     request.parse_query()
     return answers.build_response(
         request, {"lastUpdateTime": answers.format_instant(request.now - timedelta(minutes=20))}
@@ -149,7 +149,7 @@ def _require_marketer(request: Request) -> Account:
 
 
 def _require_entity(request: Request, account: Account, kind: str, native_id: str) -> StoredEntity:
-    """The marketer's campaign or link. Raises InvalidRequest `absent` (chosen: 404 also for those of others)."""
+    """The marketer's campaign or link. Raises InvalidRequest `absent` (our choice: 404 also for those of others)."""
     entity = request.world.find(kind, native_id, account.id)
     if entity is None:
         raise InvalidRequest("absent", "", f"no such {kind} of this marketer")

@@ -54,18 +54,19 @@ MAX_NAME_LENGTH = 100
 MIN_MONTHLY_DAYS = 30  # the documented monthly minimum, 750, is 30 times the daily one, 25
 MAX_CAMPAIGNS_PER_READ, MAX_CAMPAIGNS_PER_WRITE, MAX_LINKS_PER_WRITE = 50, 25, 500
 DEFAULT_CAMPAIGN_PAGE_SIZE, MAX_CAMPAIGN_PAGE_SIZE = 25, 50
-DEFAULT_LINK_PAGE_SIZE, MAX_LINK_PAGE_SIZE = 25, 100  # chosen: clients use 50 to 100, the reference names no maximum
+# our choice: clients use 50 to 100, the reference names no maximum
+DEFAULT_LINK_PAGE_SIZE, MAX_LINK_PAGE_SIZE = 25, 100
 DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE, MAX_CONTENT_PAGE_SIZE, MAX_REPORT_YEARS = 10, 500, 1000, 3
 
 # code: name, minimumCpc, maximumCpc, minimumCampaignBudget. The documentation has EUR and the floor of USD; the rest is
-# chosen
+# our choice: undocumented
 CURRENCIES: Mapping[str, tuple[str, Decimal, Decimal, Decimal]] = {
     "USD": ("US Dollar", Decimal("0.03"), Decimal(10), Decimal(25)),
     "EUR": ("Euro", Decimal("0.02"), Decimal(2), Decimal(22)),
     "GBP": ("British Pound", Decimal("0.02"), Decimal(5), Decimal(20)),
     "JPY": ("Japanese Yen", Decimal(3), Decimal(1000), Decimal(2500)),
 }
-# Digits after the point; for JPY the documentation has no statement: whole yen (chosen).
+# Digits after the point; for JPY the documentation has no statement: whole yen (our choice).
 CURRENCY_DECIMALS: Mapping[str, int] = {"USD": 2, "EUR": 2, "GBP": 2, "JPY": 0}
 
 

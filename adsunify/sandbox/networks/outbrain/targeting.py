@@ -51,10 +51,11 @@ _MEMBERS: Mapping[str, Check] = {
     "iabCategories": array(text()),
     "locationsVersion": choice(*places.LOCATION_VERSIONS),
 }
-CREATE_CHECK = record(required={"platform": _MEMBERS["platform"]}, optional=_MEMBERS)  # chosen: `platform` is mandatory
+# our choice: `platform` is mandatory
+CREATE_CHECK = record(required={"platform": _MEMBERS["platform"]}, optional=_MEMBERS)
 UPDATE_CHECK = record(optional=_MEMBERS)
 _LOCATION_MEMBERS = ("locations", "excludedLocations")
-# Members that a response has only if `extraFields` names them (chosen where the documentation does not say).
+# Members that a response has only if `extraFields` names them (our choice where the documentation does not say).
 _MEMBERS_BY_EXTRA_FIELD: Mapping[str, Collection[str]] = {
     "Locations": _LOCATION_MEMBERS,
     "PlatformTargeting": ("browsers", "operatingSystems", "includeCellularNetwork"),
@@ -66,7 +67,7 @@ _MEMBERS_BY_EXTRA_FIELD: Mapping[str, Collection[str]] = {
 
 
 def complete_targeting(targeting: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Targeting that replaces the old one completely (chosen). Raises InvalidRequest.
+    """Targeting that replaces the old one completely (our choice). Raises InvalidRequest.
 
     An empty array clears a member. `locationsVersion` left out is V1, as in the search; ids of the other version are
     refused.

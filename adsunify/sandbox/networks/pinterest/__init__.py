@@ -1,6 +1,6 @@
 """The simulated Pinterest API v5: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Members and parameters that the descriptions do not know are
+"our choice" marks what the documentation leaves open. Members and parameters that the descriptions do not know are
 refused, though the real API may ignore some of them.
 
 Sources: the API descriptions 5.23.0 (2025-12, github.com/pinterest/api-description) and 5.28.0 (2026, in the PyPI

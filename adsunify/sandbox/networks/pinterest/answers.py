@@ -20,7 +20,7 @@ ERROR_BY_PROBLEM: Mapping[str, tuple[int, int, str | None]] = {
     "invalid_client": _UNAUTHENTICATED_ERROR,
     "role": (403, 29, "You are not permitted to access that resource."),
     "ineligible": (403, 29, "You are not permitted to access that resource."),
-    "scope": (403, 7, None),  # the meanings of 29, 403 and 7 are chosen
+    "scope": (403, 7, None),  # the meanings of 29, 403 and 7 are our choice
     "user": (403, 403, "Not authorized to access the user account."),
     "board": (404, 40, "Board not found."),
     "pin": (404, 50, "Pin not found."),
@@ -30,8 +30,8 @@ ERROR_BY_PROBLEM: Mapping[str, tuple[int, int, str | None]] = {
     "accept": (406, 406, None),
     "media_type": (415, 415, None),
 }
-# Errors of one object of an array, in its `exceptions` of a 200. All others refuse the whole request (chosen: shape and
-# types of the body are 400; rules that need other objects are per item).
+# Errors of one object of an array, in its `exceptions` of a 200. All others refuse the whole request. Our choice: shape
+# and types of the body are 400; rules that need other objects are per item.
 ITEM_PROBLEM_CODES = frozenset({"rule", "role", "ineligible", "board", "pin", "section", "missing", "processing"})
 # The scopes of calls, by the first path word after /v5: for reads, and in addition for writes.
 _SCOPES_BY_RESOURCE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -139,5 +139,5 @@ def build_page_response(
 
 
 def not_found_error(object_name: str) -> AbortRequest:
-    """The error for an ad object that is not in this account (its number is chosen: the documentation has none)."""
+    """The error for an ad object that is not in this account (its number is our choice: the documentation has none)."""
     return AbortRequest(Response(404, {"code": 404, "message": f"{object_name} not found."}))

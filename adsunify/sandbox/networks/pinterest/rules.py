@@ -90,7 +90,7 @@ def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
         raise rule_error("objective_type", f"{data['objective_type']} is no longer available; use SALES")
     if (
         old is None and data["objective_type"] in tables.CAMPAIGN_BUDGET_OBJECTIVES and not budgeted
-    ):  # the defaults are chosen
+    ):  # the defaults are our choice
         raise rule_error("is_campaign_budget_optimization", f"must be true for {data['objective_type']}")
     if len(caps) > 1:
         raise rule_error(caps[1], "daily_spend_cap and lifetime_spend_cap cannot be set at the same time")
@@ -184,7 +184,7 @@ def get_summary_status(world: World, entity: StoredEntity) -> str:
     return "COMPLETED" if (data.get("end_time") or 1e12) <= world.now.timestamp() else "RUNNING"
 
 
-REVIEW_SECONDS = 60  # chosen
+REVIEW_SECONDS = 60  # our choice: undocumented
 
 
 def get_review_status(world: World, ad: StoredEntity) -> str:

@@ -10,7 +10,7 @@ from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.pinterest.com",)
 CONSENT_HOST = "www.pinterest.com"
-# Pinterest API v5 does not name the host of report files: this one is chosen
+# Pinterest API v5 does not name the host of report files: this one is our choice
 STORAGE_HOST = "pinterest-reports.s3.us-east-1.amazonaws.com"
 
 SCOPES = ("ads:read", "ads:write", "boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
@@ -33,7 +33,7 @@ LOGIN = OAuthConfig(
     # Apps created before 2025-09-25 need continuous_refresh. This app is younger, so nothing depends on it.
     token_form={"continuous_refresh": choice("true", "false")},
     refresh_form={"scope": text()},
-    # The separator of the scopes in a token response (a blank) is chosen.
+    # The separator of the scopes in a token response (a blank) is our choice.
     token_members=("access_token", "token_type", "expires_in", "scope", "refresh_token"),
 )
 
@@ -59,7 +59,7 @@ MATCH_TYPES = ("BROAD", "PHRASE", "EXACT", "EXACT_NEGATIVE", "PHRASE_NEGATIVE")
 WRITER_ROLES = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")
 MAX_ITEMS_PER_WRITE, MAX_IDS, MAX_AD_GROUPS = 30, 250, 70
 MICROS = 1_000_000
-# Least bid in micros. The documentation gives 100000 for USD and no table, so the others are chosen.
+# Least bid in micros. The documentation gives 100000 for USD and no table, so the others are our choice.
 BID_FLOORS = {"JPY": 1_000_000}
 DEFAULT_BID_FLOOR = 100_000
 

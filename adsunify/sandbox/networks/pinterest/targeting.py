@@ -90,7 +90,7 @@ def check_targeting(spec: Mapping[str, Any], where: str = "/targeting_spec") -> 
 def _is_postal_code(code: str) -> bool:
     """Whether a code is a postal code: four characters or more with a digit after the country.
 
-    Regions like JP-13 and AT-9 are shorter (chosen).
+    Regions like JP-13 and AT-9 are shorter (our choice).
     """
     inner = code.partition("-")[2] or code
     return len(inner) >= 4 and bool(re.search(r"\d", inner))

@@ -35,7 +35,7 @@ CREATION_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "placement_group": "ALL",
         "auto_targeting_enabled": True,
         "is_creative_optimization": False,
-        "bid_strategy_type": "MAX_BID",  # chosen: a bid is "required" unless the request sets automatic bidding
+        "bid_strategy_type": "MAX_BID",  # our choice: a bid is "required" unless the request sets automatic bidding
     },
     "ad": {"status": "ACTIVE"},
 }
@@ -144,7 +144,7 @@ def _require_parent(request: Request, kind: str, native_id: str, account: Accoun
 
 
 def _check_ad(request: Request, data: Mapping[str, Any]) -> None:
-    """Check that the Pin exists and has the type that the ad names (chosen: the type is checked for known Pins)."""
+    """Check that the Pin exists and has the type that the ad names (our choice: the type is checked for known Pins)."""
     pin = check_exists(data["pin_id"], "pin", "/pin_id")
     kind = find_pin_type(request, pin)
     if kind is not None and data["creative_type"] != kind:

@@ -1,7 +1,7 @@
 """The simulated Reddit Ads API v3: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
-refused, though the real API may ignore some of them. Not simulated: creating and changing posts, forecasts.
+"our choice" marks what the documentation leaves open. Members and parameters that the tables do not know are refused,
+though the real API may ignore some of them. Not simulated: creating and changing posts, forecasts.
 
 Sources: the OpenAPI description ads-api.reddit.com/docs/specs/reddit-ads-api-v3.yaml (2026-07-14) and the pages of
 ads-api.reddit.com/docs/v3, as of 2026 (authentication, campaign set-up, migration of objectives, the notice on

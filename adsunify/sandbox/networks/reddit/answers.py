@@ -61,7 +61,7 @@ def _build_rate_limit_headers(request: Request) -> dict[str, str]:
 
 
 def _format_login_error(problem: InvalidRequest) -> Response:
-    """The error of a token call. A refused client gets a bare 401 (chosen: the documentation allows either)."""
+    """The error of a token call. A refused client gets a bare 401 (our choice: the documentation allows either)."""
     if problem.code == "invalid_client":
         return Response(401, {"message": "Unauthorized", "error": 401})
     if problem.code == "access":
@@ -128,7 +128,7 @@ def paginate(
 ) -> tuple[Sequence[Any], dict[str, str | None]]:
     """A page and its `pagination`.
 
-    Raises InvalidRequest for a token of another list. The default size is 100 (chosen).
+    Raises InvalidRequest for a token of another list. The default size is 100 (our choice).
     """
     page, token = paginate_from(
         rows, query.get("page.token"), query.get("page.size", tables.DEFAULT_PAGE_SIZE), _CURSORS

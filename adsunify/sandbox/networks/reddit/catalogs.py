@@ -37,7 +37,7 @@ _FLAT_CATALOGS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def list_funding_instruments(request: Request) -> Response:
-    """GET /ad_accounts/{account}/funding_instruments. The default mode is SELECTABLE (chosen)."""
+    """GET /ad_accounts/{account}/funding_instruments. The default mode is SELECTABLE (our choice)."""
     account = require_account(request)
     query = request.parse_query({}, {**PAGING_CHECKS, "mode": choice(*_MODES), "search": text()})
     modes = {"ALL": ("ACTIVE", "INACTIVE"), "INACTIVE": ("INACTIVE",), "UPCOMING": ()}

@@ -15,7 +15,7 @@ from adsunify.sandbox.world import StoredEntity, World
 # path word -> kind
 KIND_BY_COLLECTION: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
 PARENT_KINDS: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}
-_REVIEW_TIME = timedelta(seconds=60)  # chosen
+_REVIEW_TIME = timedelta(seconds=60)  # our choice: undocumented
 
 
 def comma_separated_values(item: Callable[[str], bool], noun: str) -> Check:
@@ -113,7 +113,7 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
 
 
 def get_effective_status(world: World, entity: StoredEntity) -> str:
-    """The first reason why an object does not deliver, or ACTIVE. The order of the reasons is chosen."""
+    """The first reason why an object does not deliver, or ACTIVE. The order of the reasons is our choice."""
     every = get_ancestry(world, entity)
     for member in every:
         status = member.data["configured_status"]

@@ -138,7 +138,7 @@ def _build_rows(request: Request, account: Account, body: Mapping[str, Any]) -> 
 
 
 def _merge_reach(total: int, ads: int) -> int:
-    """The reach of a row. It is below the sum of the ads, because people see several ads (the share is chosen)."""
+    """The reach of a row. It is below the sum of the ads, because people see several ads (the share is our choice)."""
     return total * (ads + 1) // (2 * ads)
 
 
@@ -178,4 +178,4 @@ def _get_breakdown_value(name: str, every: tuple[StoredEntity, ...], account: Ac
         return every[_ENTITY_BREAKDOWNS[name]].id
     if name == "AD_ACCOUNT_ID":
         return account.id
-    return day if name == "DATE" else f"{day}T{minute // 60:02}:00:00"  # the form of an hour is chosen
+    return day if name == "DATE" else f"{day}T{minute // 60:02}:00:00"  # the form of an hour is our choice

@@ -22,7 +22,7 @@ def rule_error(name: str, message: str) -> InvalidRequest:
 def check_campaign(data: Mapping[str, Any]) -> None:
     """Check a whole campaign. Raises InvalidRequest."""
     if data.get("is_campaign_budget_optimization"):
-        for name in ("goal_type", "goal_value", "bid_strategy", "bid_type"):  # the list is chosen
+        for name in ("goal_type", "goal_value", "bid_strategy", "bid_type"):  # the list is our choice
             if data.get(name) is None:
                 raise rule_error(name, "is required with campaign budget optimization")
         if data.get("spend_cap") is not None:
@@ -48,7 +48,7 @@ def check_ad_group(data: Mapping[str, Any], above: StoredEntity, account: Accoun
         raise rule_error("start_time", "must be a valid datetime")
     _check_times(data)
     _check_bid(data, account)
-    if above.data["objective"] == "CLICKS" and data["bid_type"] != "CPC":  # chosen: no other is documented
+    if above.data["objective"] == "CLICKS" and data["bid_type"] != "CPC":  # our choice: no other is documented
         raise rule_error("bid_type", "must be CPC with the objective CLICKS")
 
 
@@ -59,7 +59,7 @@ def _check_bid(data: Mapping[str, Any], account: Account) -> None:
         raise rule_error("bid_value", f"is required with {strategy}")
     if bid is not None and strategy == "BIDLESS":
         raise rule_error("bid_value", "does not go with BIDLESS")
-    # a hard limit in USD only (chosen: the documentation does not say)
+    # a hard limit in USD only (our choice: the documentation does not say)
     banded = bid is not None and data["bid_type"] == "CPC" and account.currency == "USD"
     if banded and not MIN_CPC_BID <= bid <= MAX_CPC_BID:
         raise rule_error("bid_value", "must be between 3500000 and 100000000")

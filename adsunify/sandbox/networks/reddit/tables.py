@@ -26,13 +26,13 @@ LOGIN = OAuthConfig(
     ),
     scope_separator=",",
     pkce="refused",
-    required_parameters={"duration": choice("permanent")},  # chosen: without it there is no refresh token
+    required_parameters={"duration": choice("permanent")},  # our choice: without it there is no refresh token
     access_seconds=86400,
     rotates_refresh_tokens=True,  # seen on some live accounts; the sandbox always rotates
     has_basic_client=True,
     token_members=("access_token", "token_type", "expires_in", "scope", "refresh_token"),
 )
-# Prefixes of the default User-Agents of libraries (the list is chosen).
+# Prefixes of the default User-Agents of libraries (the list is our choice).
 GENERIC_AGENTS = ("python", "httpx", "aiohttp", "curl", "java", "okhttp", "go-http-client", "node", "axios", "mozilla")
 
 STATUSES = ("ACTIVE", "ARCHIVED", "DELETED", "PAUSED")

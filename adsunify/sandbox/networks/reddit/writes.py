@@ -69,7 +69,7 @@ def _check_rules(
 def _require_parent(request: Request, kind: str, data: Mapping[str, Any], account: Account) -> StoredEntity | None:
     """The parent that a body names.
 
-    Raises InvalidRequest if it is deleted or not of this account (chosen: 400, not 404).
+    Raises InvalidRequest if it is deleted or not of this account (our choice: 400, not 404).
     """
     if kind not in PARENT_KINDS:
         return None

@@ -1,7 +1,7 @@
 """The simulated Snap Marketing API v1: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
-refused, though the real API may ignore some of them. Not simulated: PATCH, reads by several ids, uploads of media.
+"our choice" marks what the documentation leaves open. Members and parameters that the tables do not know are refused,
+though the real API may ignore some of them. Not simulated: PATCH, reads by several ids, uploads of media.
 
 Sources, as of 2026-10: developers.snap.com/api/marketing-api/Ads-API (quick start to monetary values, with its
 announcements and changelog); public clients of 2026 for the shapes of targeting lists and statistics.

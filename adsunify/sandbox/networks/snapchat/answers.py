@@ -13,7 +13,7 @@ from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
 # Code of an InvalidRequest: HTTP status and Snap's code. The documentation names E1008, E3002, E2023, E4001 and "E2xxx
-# field rules"; the other codes are chosen.
+# field rules"; the other codes are our choice.
 _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "E1101"),
     "token_invalid": (401, "E1101"),
@@ -37,7 +37,7 @@ def map_error(problem: InvalidRequest) -> tuple[int, str]:
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """The response to a refused request."""
-    if request.route.role == "login":  # the standard shape of OAuth (chosen: none is documented)
+    if request.route.role == "login":  # the standard shape of OAuth (our choice: none is documented)
         return format_oauth_error(problem, ("invalid_client", "invalid_grant"), problem.format_sentence())
     status, code = map_error(problem)
     return _build_error(request, status, code, problem.format_sentence())
@@ -113,7 +113,7 @@ def paginate(
 
     The cursor names the last id of a page, so entities created between two requests do not shift the pages.
 
-    Raises InvalidRequest for a cursor without `limit` (chosen: the order would differ) or of another list.
+    Raises InvalidRequest for a cursor without `limit` (our choice: the order would differ) or of another list.
     """
     if "limit" not in query:
         if "cursor" in query:

@@ -26,8 +26,8 @@ PARENT_ID_MEMBERS: Mapping[str, str] = {
     "ad": "ad_squad_id",
     "creative": "ad_account_id",
 }
-_REVIEW_TIME = timedelta(seconds=60)  # chosen
-_REACH_TIME = timedelta(seconds=5)  # chosen
+_REVIEW_TIME = timedelta(seconds=60)  # our choice: undocumented
+_REACH_TIME = timedelta(seconds=5)  # our choice: undocumented
 _AUTHOR_MEMBERS = {"created_by_app_id": "sandbox", "created_by_user": "demo@tea.example"}
 
 
@@ -152,7 +152,7 @@ def _list_own_delivery_issues(now: datetime, entity: StoredEntity) -> list[str]:
 
 
 def find_creative(world: World, native_id: str) -> dict[str, Any] | None:
-    """A creative by its id. Any other well-formed id belongs to the first demo account (chosen).
+    """A creative by its id. Any other well-formed id belongs to the first demo account (our choice).
 
     An id with `missing` does not exist, one with `ineligible` was rejected, one with `processing` is being packaged.
     """

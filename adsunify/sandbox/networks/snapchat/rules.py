@@ -16,7 +16,7 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 _CONSTRAINT_BY_BUDGET = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
 _SAME_CREATIVE_WINDOW = timedelta(seconds=1)
-# Snap Marketing API refuses several ads with one creative within a second; the limit of two is chosen
+# Snap Marketing API refuses several ads with one creative within a second; the limit of two is our choice
 _MAX_SAME_CREATIVE = 2
 
 
@@ -38,7 +38,7 @@ def check_campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account:
     if "objective" in data and "objective_v2_properties" in data:
         raise rule_error("/objective", "cannot go with objective_v2_properties")
     if "objective" not in data and "objective_v2_properties" not in data:
-        raise rule_error("/objective_v2_properties", "is required")  # chosen: the table of fields does not say so
+        raise rule_error("/objective_v2_properties", "is required")  # our choice: the table of fields does not say so
     _check_times(data, old, now)
     signals = data.get("regulations", {}).get("restricted_delivery_signals", False)
     if signals and not account.extra["native"]["regulations"]["restricted_delivery_signals"]:
@@ -77,12 +77,12 @@ def check_ad_squad(
 
 
 def _complete_bidding(data: dict[str, Any]) -> dict[str, Any]:
-    # the default strategy is chosen
+    # the default strategy is our choice
     strategy = data.get("bid_strategy") or ("LOWEST_COST_WITH_MAX_BID" if "bid_micro" in data else "AUTO_BID")
     if strategy == "AUTO_BID" and "bid_micro" in data:
         raise rule_error("/bid_micro", "must not be given with AUTO_BID")
     if strategy != "AUTO_BID" and "bid_micro" not in data:
-        raise rule_error("/bid_micro", f"is required with {strategy}")  # chosen
+        raise rule_error("/bid_micro", f"is required with {strategy}")  # our choice: undocumented
     return {**data, "bid_strategy": strategy}
 
 

@@ -18,7 +18,7 @@ _TYPES = {"campaign": "CAMPAIGN", "adsquad": "AD_SQUAD", "ad": "AD"}
 _BREAKDOWNS = {"adaccount": ("campaign", "ad"), "campaign": ("adsquad", "ad"), "adsquad": ("ad",), "ad": ()}
 _MAX_RANGES = {"DAY": timedelta(days=31), "HOUR": timedelta(days=7)}
 _FINALIZATION_TIME = timedelta(hours=48)
-_REPORT_RUN_TIME = timedelta(seconds=1)  # duration of a report (chosen)
+_REPORT_RUN_TIME = timedelta(seconds=1)  # duration of a report (our choice)
 _REQUIRED_CHECKS = {"granularity": choice("TOTAL", "DAY", "HOUR", "LIFETIME")}
 _OPTIONAL_CHECKS = {
     **answers.PAGING_CHECKS,

@@ -9,7 +9,7 @@ from adsunify.sandbox.world import Account
 
 API_HOSTS = ("adsapi.snapchat.com",)
 ACCOUNTS_HOST = "accounts.snapchat.com"
-# the documentation does not name the download host: this one is chosen
+# the documentation does not name the download host: this one is our choice
 STORAGE_HOST = "storage.googleapis.com"
 # samples show other hosts in next_link: a client that follows it unchanged fails
 NEXT_LINK_HOST = "adsapi-internal.snapchat.example"
@@ -68,7 +68,7 @@ CREATIVE_TYPES = split_words("""
 """)
 
 MICROS = 1_000_000
-MIN_DAILY_BUDGET, MIN_LIFETIME_BUDGET, MIN_SPEND_CAP = 5 * MICROS, 5 * MICROS, 20 * MICROS  # the second is chosen
+MIN_DAILY_BUDGET, MIN_LIFETIME_BUDGET, MIN_SPEND_CAP = 5 * MICROS, 5 * MICROS, 20 * MICROS  # the second is our choice
 MAX_NAME_LENGTH, MAX_HEADLINE_LENGTH, MAX_BRAND_LENGTH = 375, 34, 32
 MAX_BATCH_SIZES = {"campaigns": 30, "adsquads": 30, "ads": 30, "creatives": 10}
 MIN_PAGE_SIZE, MAX_PAGE_SIZE = 50, 1000

@@ -9,7 +9,7 @@ from adsunify.sandbox.parsing import fill_keys
 _OPERATION_CHECK = choice("INCLUDE", "EXCLUDE")
 AGE_GROUPS = ("13-17", "18-20", "21-24", "25-34", "35-44", "45-54", "55+")
 _WORDS_CHECK = array(text(), 1)
-_AGE_CHECK = text(2, 3, r"1[3-9]|[2-4]\d|5[0-5]|55\+")  # years as text; the bounds are chosen
+_AGE_CHECK = text(2, 3, r"1[3-9]|[2-4]\d|5[0-5]|55\+")  # years as text; the bounds are our choice
 GEO_CHECK = record(
     required={"country_code": text(2, 2)},
     optional={
@@ -72,7 +72,7 @@ def check_targeting(value: Any, where: str) -> dict[str, Any]:
     if any(geo["country_code"] in whole and {*geo} - {"operation", "country_code"} for geo in included):
         raise rule_error(
             f"{where}/geos", "a whole country beside a part of it"
-        )  # chosen: such a part would have no effect
+        )  # our choice: such a part would have no effect
     return targeting
 
 

@@ -1,8 +1,8 @@
 """POST, PUT and DELETE.
 
 The objects of one request succeed or fail alone: a failed one is an item with `sub_request_status` ERROR in a 200, and
-is not applied. A wrong shape of the body refuses the whole request with 400 (chosen: errors of the envelope are 400,
-errors of an object are in its item). PUT replaces the object: a member that is left out is removed; the object is
+is not applied. A wrong shape of the body refuses the whole request with 400 (our choice: errors of the envelope are
+400, errors of an object are in its item). PUT replaces the object: a member that is left out is removed; the object is
 refused if the member is required or fixed.
 """
 
@@ -31,7 +31,7 @@ def replace_entities(request: Request) -> Response:
 
 
 def delete_entity(request: Request) -> Response:
-    """DELETE of one object. Objects below it stay, and their `delivery_status` changes (chosen)."""
+    """DELETE of one object. Objects below it stay, and their `delivery_status` changes (our choice)."""
     request.parse_query()
     word = request.path_parameters["kind"]
     kind = entities.KIND_BY_COLLECTION[word]
@@ -115,7 +115,7 @@ def _create_entity(request: Request, kind: str, account: Account, item: Any) -> 
 def _replace_entity(request: Request, kind: str, account: Account, item: Any) -> StoredEntity:
     _reject_members(
         item, (*fields.DEPRECATED_MEMBERS, *fields.READ_ONLY_MEMBERS), "is read-only"
-    )  # chosen: refused, not ignored
+    )  # our choice: refused, not ignored
     data = fields.REPLACE_CHECKS[kind](item, "")
     entity = request.world.find(kind, data.pop("id"), account.id)
     if entity is None or "_deleted" in entity.data:

@@ -1,7 +1,7 @@
 """The simulated TikTok API for Business v1.3: a strict, independent reading of its documentation.
 
-"chosen" marks a choice where the documentation is silent. Not simulated: TikTok's own sandbox host, rate limits (only
-as requested faults), the five seconds between writes to one Smart+ ad, spend (so "105 % of the spend" never binds), and
+"our choice" marks what the documentation leaves open. Not simulated: TikTok's own sandbox host, rate limits (only as
+requested faults), the five seconds between writes to one Smart+ ad, spend (so "105 % of the spend" never binds), and
 the announced end of manual creation, for which the documentation gives no response.
 
 Sources, as of 2026-11-23: business-api.tiktok.com/portal/docs (authentication, budget, currencies, ad groups, ads,

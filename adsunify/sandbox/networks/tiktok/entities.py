@@ -11,7 +11,7 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 MANUAL_FLOW, SMART_FLOW, LEGACY_SMART_FLOW = "MANUAL", "UPGRADED_SMART_PLUS", "SMART_PLUS"
 KINDS = ("campaign", "adgroup", "ad")
-REVIEW_TIME = timedelta(seconds=60)  # how long a new ad is in review (the time is chosen)
+REVIEW_TIME = timedelta(seconds=60)  # how long a new ad is in review (the time is our choice)
 _KIND_NAMES = {"campaign": "campaign", "adgroup": "ad group", "ad": "ad"}
 
 
@@ -60,7 +60,7 @@ def is_deleted(world: World, entity: StoredEntity) -> bool:
 
 
 def get_secondary_status(request: Request, entity: StoredEntity) -> str:
-    """The effective state. The order of the reasons is chosen: switches, account, refusal, schedule, review."""
+    """The effective state. The order of the reasons is our choice: switches, account, refusal, schedule, review."""
     prefix, now = f"{entity.kind.upper()}_STATUS", request.now
     parents = list_ancestors(request.world, entity)
     for switch in ("DELETE", "DISABLE"):

@@ -153,7 +153,7 @@ def check_locations(ids: Sequence[str], where: str) -> None:
 
 
 def list_regions(request: Request) -> Response:
-    """GET /tool/region/. Without `level_range` down to provinces (chosen)."""
+    """GET /tool/region/. Without `level_range` down to provinces (our choice)."""
     query = request.parse_query(_REGION_CHECKS, _OPTIONAL_REGION_CHECKS)
     require_account_by_id(request, query["advertiser_id"])
     levels = LOCATION_LEVELS[: _LEVEL_RANGES[query.get("level_range", "TO_PROVINCE")]]

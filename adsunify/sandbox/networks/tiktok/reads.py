@@ -77,7 +77,7 @@ def get_advertiser_info(request: Request) -> Response:
 
 
 def list_entities(request: Request, *, kind: str, smart: bool) -> Response:
-    """GET /{kind}/get/ of everything, and /smart_plus/{kind}/get/ of Upgraded Smart+; newest first (chosen)."""
+    """GET /{kind}/get/ of everything, and /smart_plus/{kind}/get/ of Upgraded Smart+; newest first (our choice)."""
     shape = {"secondary_status": _secondary_status_check(kind), **_FILTER_CHECKS}
     filtering = {name: shape[name] for name in _FILTERS_BY_KIND[kind, smart].split()}
     query = request.parse_query(

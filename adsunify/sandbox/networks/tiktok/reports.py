@@ -17,7 +17,7 @@ from adsunify.sandbox.networks.tiktok.entities import KINDS, is_deleted, list_an
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, EntityKey, StoredEntity
 
-# TikTok API for Business does not name the host of report files; this one is chosen.
+# TikTok API for Business does not name the host of report files; this one is our choice.
 DOWNLOAD_HOST = "ads-report-sg.tiktokcdn.example"
 LINK_SECONDS = 3600
 KIND_BY_LEVEL: Mapping[str, str] = {  # by data level: the kind of the rows
@@ -216,7 +216,7 @@ def _parse_filters(parameters: Mapping[str, Any]) -> Mapping[str, list[str]]:
 
 
 def _build_rows(request: Request, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All rows; without `order_field` the newest day first (chosen: TikTok guarantees no order)."""
+    """All rows; without `order_field` the newest day first (our choice: TikTok guarantees no order)."""
     subject, period = _check_dimensions(parameters)
     metrics = parameters.get("metrics", ["spend", "impressions"])
     rows = []

@@ -1,7 +1,8 @@
 """The bodies of the Upgraded Smart+ flow (of the published descriptions).
 
 `objective_type` takes TRAFFIC as well. TikTok's reference (state of 2026-11-23) lists APP_PROMOTION, WEB_CONVERSIONS
-and LEAD_GENERATION only. No source shows that TRAFFIC is refused, so this simulation accepts it (chosen, unverified).
+and LEAD_GENERATION only. No source shows that TRAFFIC is refused, so this simulation accepts it (our choice,
+unverified).
 """
 
 from collections.abc import Mapping

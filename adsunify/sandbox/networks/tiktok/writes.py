@@ -20,7 +20,10 @@ _ADDRESSING_MEMBERS = ("advertiser_id", "campaign_id", "adgroup_id", "ad_id", "s
 
 
 def create_campaign(request: Request, *, smart: bool) -> Response:
-    """POST /campaign/create/ and /smart_plus/campaign/create/. Defaults: enabled, and for Smart+ with CBO (chosen)."""
+    """POST /campaign/create/ and /smart_plus/campaign/create/.
+
+    Defaults: enabled, and for Smart+ with CBO (our choice).
+    """
     account, members = _parse_body(request, "campaign", _CREATE_CHECKS[smart])
     _reserve_request_id(request, account, members)
     data = {
@@ -52,7 +55,7 @@ def create_ad_group(request: Request, *, smart: bool) -> Response:
 
 
 def create_ads(request: Request) -> Response:
-    """POST /ad/create/: all creatives or none (chosen)."""
+    """POST /ad/create/: all creatives or none (our choice)."""
     account, body = _parse_body(request, "ad", members.CREATE_CHECKS)
     group = require_entity(request, account, "adgroup", body["adgroup_id"], False, "/adgroup_id")
     _check_transcoded(request, "/creatives/0/video_id")
@@ -147,7 +150,7 @@ def update_ads(request: Request) -> Response:
 
 
 def update_smart_ad(request: Request) -> Response:
-    """POST /smart_plus/ad/update/: absent members keep their values (chosen); each list is replaced whole."""
+    """POST /smart_plus/ad/update/: absent members keep their values (our choice); each list is replaced whole."""
     account, entity, members = _parse_update(request, "ad", smart=True)
     data = {**entity.data, **members, **_start_review(request)}
     _check_smart_ad(request, account, data)

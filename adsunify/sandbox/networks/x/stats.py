@@ -151,7 +151,7 @@ def list_active_entities(request: Request) -> Response:
 def _matches_filter(
     entity: StoredEntity, campaign: StoredEntity, children: Children, name: str, ids: list[str]
 ) -> bool:
-    """Whether the filter has the entity or an ancestor of it. A campaign matches its line items, too (chosen)."""
+    """Whether the filter has the entity or an ancestor of it. A campaign matches its line items, too (our choice)."""
     if name == "funding_instrument_ids":
         return campaign.data["funding_instrument_id"] in ids
     if name == "campaign_ids":
