@@ -1,7 +1,8 @@
-"""The caller of a use case. REST, MCP, the pages and the library build it after they have authenticated the caller.
+"""The caller of a use case.
 
-``Actor.credential`` identifies the credential: the id of an API key; client and user of an agent, which stay the same
-over tokens and consents; ``session`` for a browser; ``local`` for the library.
+REST, MCP, the pages and the library build an actor after they have authenticated the caller. ``Actor.credential``
+identifies the credential: the id of an API key; client and user of an agent, which stay the same over tokens and
+consents; ``session`` for a browser; ``local`` for the library.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ def make_agent_credential(client_id: str, user_id: str) -> str:
 class CredentialScope:
     """The networks and accounts to which a credential is bound.
 
-    A member that is None does not restrict. An account is inside if each other member has it. The scope of a stored
-    credential never changes.
+    A member that is None does not restrict. An account is in the scope if every other member contains it. The scope of
+    a stored credential never changes.
     """
 
     networks: tuple[str, ...] | None = None
     account_ids: tuple[str, ...] | None = None
 
     def has_account(self, account_id: str | None, network: str | None) -> bool:
-        """Whether an account of a network is inside. None is the id of no account and the code of no network."""
+        """Whether an account of a network is in the scope. None matches no account and no network."""
         return (self.networks is None or network in self.networks) and (
             self.account_ids is None or account_id in self.account_ids
         )
 
     def has_scope(self, other: CredentialScope | None) -> bool:
-        """Whether each account of another scope is inside; None is the scope that has all accounts."""
+        """Whether each account of another scope is in this scope; None is the scope of all accounts."""
         return other is not None and all(
             bound is None or (names is not None and set(names) <= set(bound))
             for bound, names in ((self.networks, other.networks), (self.account_ids, other.account_ids))
@@ -51,7 +52,7 @@ class CredentialScope:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Sequence[str]] | None) -> CredentialScope | None:
-        """Read what :meth:`to_json` wrote; None stays None."""
+        """Read the form of :meth:`to_json`; None stays None."""
         if value is None:
             return None
         networks, account_ids = value.get("networks"), value.get("accountIds")
@@ -91,7 +92,7 @@ class Actor:
 
     @property
     def can_administer(self) -> bool:
-        """Whether the caller may connect accounts and the like: a write credential and the role admin."""
+        """Whether the caller may administer the workspace: it has a write credential and the role admin."""
         return self.can_write and self.role == "admin"
 
     @property
@@ -116,9 +117,9 @@ class Actor:
         return self.scope is None or self.scope.has_account(account_id, network)
 
     def can_reach_scope(self, scope: CredentialScope | None) -> bool:
-        """Whether the caller reaches each account of a scope, such as that of a key; None has all of the workspace."""
+        """Whether the caller reaches each account of a scope, such as a key's scope; None is the whole workspace."""
         return self.scope is None or self.scope.has_scope(scope)
 
     def can_connect(self, network: str) -> bool:
-        """Whether the scope of the credential has all accounts of a network, as a new connection may find any."""
+        """Whether the credential's scope has all accounts of a network: a new connection may find any of them."""
         return self.scope is None or (self.scope.account_ids is None and self.scope.has_account(None, network))

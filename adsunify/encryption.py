@@ -83,7 +83,7 @@ def derive_secrets(ring: KeyRing, *parts: str) -> Iterator[str]:
     for key in ring.keys.values():
         separate = hmac.digest(
             key, b"adsunify derived secret", "sha256"
-        )  # the ring's key itself is used for encryption only
+        )  # the key of the ring itself is only used for encryption
         yield encode_base64url(hmac.digest(separate, message, "sha256"))
 
 
@@ -188,7 +188,7 @@ def _write_key_ring(file: TextIO, ring: KeyRing) -> None:
 def _sync_directory(path: Path) -> None:
     """Make the name of a new file durable.
 
-    If a power failure removed a key file, nobody could decrypt what its key has encrypted.
+    If a power failure removed a key file, the ciphertexts of its key could not be decrypted.
     """
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)

@@ -75,7 +75,7 @@ class NativeErrorDetails(NamedTuple):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> NativeErrorDetails:
-        """Read what :meth:`to_json` wrote."""
+        """Read the form of :meth:`to_json`."""
         return cls(value.get("code"), value.get("message"), value.get("requestId"), value.get("status"))
 
 
@@ -106,18 +106,18 @@ class AdsunifyError(Exception):
         return self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make a copy for another process of the attributes; the constructors take other arguments."""
+        """Make a copy for another process from the attributes, because the constructors take other arguments."""
         return _make_error_of_class, (type(self), self.args), self.__dict__
 
     @property
     def operation(self) -> Operation | None:
         """The operation that the error concerns, as the methods of the clients return it; None if no operation does.
 
-        ``operation_data`` is its JSON. Raises ServerUnreachable where that is not of the form of an operation.
+        ``operation_data`` is its JSON. Raises ServerUnreachable if the JSON does not have the form of an operation.
         """
         if self.operation_data is None:
             return None
-        from adsunify.answers import Operation, parse_answer  # errors are imported without pydantic
+        from adsunify.answers import Operation, parse_answer  # imported late: errors must not import pydantic
 
         return parse_answer(Operation, self.operation_data, self.outcome)
 
@@ -196,9 +196,9 @@ class Forbidden(AdsunifyError):
 class RuleBreach(NamedTuple):
     """A guardrail that refuses a plan. Amounts are decimal strings in major units of ``currency``.
 
-    ``member`` is the member of the rule, such as ``perOperation.daily``. ``limit`` is its amount, ``used`` what its
-    window counts already, ``asked`` what the plan exposes or plans (also ``unbounded`` or ``unknown``), and ``fits``
-    the highest amount that the rule allows. They are None where they do not apply.
+    ``member`` is the member of the rule, such as ``perOperation.daily``. ``limit`` is its amount, ``used`` the amount
+    that its window counts already, ``asked`` the exposure or the budgets of the plan (also ``unbounded`` or
+    ``unknown``), and ``fits`` the highest amount that the rule allows. They are None where they do not apply.
     """
 
     guardrail_id: str
@@ -225,7 +225,7 @@ class RuleBreach(NamedTuple):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RuleBreach:
-        """Read what :meth:`to_json` wrote."""
+        """Read the form of :meth:`to_json`."""
         amounts = (value.get(name) for name in ("currency", "limit", "used", "asked", "fits"))
         return cls(value["guardrailId"], value["rule"], value["member"], *amounts)
 
@@ -242,7 +242,7 @@ class GuardrailRefused(Forbidden):
 
 
 class NotFound(AdsunifyError):
-    """The caller's workspace does not contain it."""
+    """The caller's workspace does not contain the object."""
 
     status = 404
     default_code = "not_found"
@@ -403,10 +403,10 @@ class OperationError(AdsunifyError):
 
 
 class StaleValue(NamedTuple):
-    """A value at the network that differs from what a plan rests on.
+    """A value at the network that differs from the value that a plan depends on.
 
     ``member`` is a field such as ``budget``, ``entity`` if the entity is gone, or else a native pointer into the write,
-    which would set another value now. ``currency`` is that of an amount, else None.
+    which would set another value now. ``currency`` is the currency of an amount, else None.
     """
 
     kind: str
@@ -423,13 +423,13 @@ class StaleValue(NamedTuple):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> StaleValue:
-        """Read what :meth:`to_json` wrote."""
+        """Read the form of :meth:`to_json`."""
         planned, present, currency = (value.get(name) for name in ("planned", "found", "currency"))
         return cls(value["kind"], value["entityId"], value["member"], planned, present, currency)
 
 
 class PlanStale(OperationError):
-    """Values at the network differ from those that the plan rests on; ``differences`` lists them."""
+    """Values at the network differ from the values that the plan depends on; ``differences`` lists them."""
 
     default_code = "plan_stale"
     title = "A value changed since the plan was made"
@@ -498,7 +498,7 @@ EXTRA_BY_PACKAGE: Mapping[str, str] = {
 
 @contextmanager
 def explain_missing_packages() -> Iterator[None]:
-    """Raise MissingExtra where an import in the ``with`` block fails because an extra is not installed."""
+    """Raise MissingExtra if an import in the ``with`` block fails because an extra is not installed."""
     try:
         yield
     except ModuleNotFoundError as problem:

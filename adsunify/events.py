@@ -43,13 +43,13 @@ EVENT_DESCRIPTIONS: dict[EventName, str] = {
     "ad.status_changed": "The status of an ad differs from the last known status.",
     "rule.triggered": "A rule of the workspace stopped an execution or refused a plan, or an alert found a breach.",
 }
-"""Name -> when it happens."""
+"""Name -> when the event happens."""
 
 DEFAULT_EVENTS = tuple(name for name in EVENT_DESCRIPTIONS if name.startswith("operation."))
 """The events of a webhook that was created without a list of events."""
 
 TEST_EVENT = "webhook.test"
-"""The type of a test notification. It is not an event name, so receivers do not take it for an event."""
+"""The type of a test notification. It is not an event name, so that receivers do not process it as an event."""
 
 DATA_MEMBERS = ("operationId", "accountId", "network", "status")
 GUARDRAIL_DATA_MEMBERS = ("guardrailId", "rule", "member", "currency", "limit", "used", "asked", "fits")

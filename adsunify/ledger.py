@@ -1,4 +1,4 @@
-"""The ledger of a workspace: what it records, and the hashes that reveal a change of a row.
+"""The ledger of a workspace: the kinds of recorded changes, and the hashes that reveal a change of a row.
 
 A row has the SHA-256 of its content. A sealed row also has a number and a chained hash: the SHA-256 of the chained hash
 of the row before it and of its content hash, both as hexadecimal text.
@@ -111,7 +111,10 @@ KIND_DESCRIPTIONS: dict[LedgerKind, str] = {
     "webhook": "A webhook was created, changed or removed.",
     "delivery": "A test notification was queued, or a finished notification was queued again.",
 }
-"""Kind -> what happened. `before` is null for what was created, `after` is null for what was deleted."""
+"""Kind -> a description of the change.
+
+`before` is null if the subject was created, `after` is null if it was deleted.
+"""
 
 FIRST_CHAIN_HASH = "0" * 64
 """The chained hash before the first row of a workspace."""
@@ -133,7 +136,7 @@ class Author(Protocol):
 
 @frozen
 class NamedAuthor:
-    """An author who is no actor."""
+    """An author that is not an actor."""
 
     user_id: str | None
     credential: str
@@ -152,8 +155,8 @@ class LedgerEntry:
     Attributes:
         workspace_id: the workspace.
         by: who made it.
-        kind: what happened.
-        subject_id: the id of what changed, of the type :data:`SUBJECT_TYPES`.
+        kind: the kind of the change.
+        subject_id: the id of the changed subject, of the type :data:`SUBJECT_TYPES`.
         account_id: the ad account that it concerns, if any.
         network: the code of the network that it concerns, if any.
         before: the state before, without secrets; None if the subject was created.
@@ -172,7 +175,10 @@ class LedgerEntry:
 
 @frozen
 class ChainLink:
-    """A place in a chain: the number of a sealed row, from 1, and its chained hash. Before the first row it is 0."""
+    """A place in a chain: the number of a sealed row, from 1, and its chained hash.
+
+    The place before the first row has the number 0.
+    """
 
     seq: int = 0
     chain_hash: str = FIRST_CHAIN_HASH

@@ -1,9 +1,9 @@
 """Signs webhook deliveries for the service and verifies them for receivers. It needs the standard library only.
 
-A delivery has two headers. ``Service-Event-Id`` identifies the event; a redelivery repeats it, so receivers deduplicate
-on it. ``Service-Signature: t=<unix seconds>,v1=<hex>`` holds the signature: HMAC-SHA256, keyed with the signing secret,
-over the timestamp, a dot, the event id, a dot, and the bytes of the body. Verify the bytes as received, before the body
-is parsed::
+A delivery has two headers. ``Service-Event-Id`` identifies the event; a redelivery has the same id, so receivers can
+deduplicate by it. ``Service-Signature: t=<unix seconds>,v1=<hex>`` holds the signature: HMAC-SHA256, keyed with the
+signing secret, over the timestamp, a dot, the event id, a dot, and the bytes of the body. Verify the bytes as received,
+before the body is parsed::
 
     event_id = adsunify.webhooks.verify(body, headers, secret)
 """
@@ -60,8 +60,8 @@ def verify(
         payload: the bytes of the body, as received.
         headers: the headers of the request; the case of their names is ignored.
         secret: the signing secret, or several secrets while a new one replaces an old one.
-        now: the present, in unix seconds or as a datetime with a zone; None means the clock. A timestamp that is more
-            than 300 seconds before or after it is refused.
+        now: the present, in unix seconds or as a datetime with a zone; None means the clock. A timestamp more than 300
+            seconds before or after this time is refused.
 
     Raises:
         WebhookVerificationError: a part of the delivery is missing, malformed, too old or too new, or no secret matches

@@ -1,1 +1,1 @@
-"""Alerts: what a workspace wants to be told about its synced figures. Pure rules and their evaluation."""
+"""Alerts: conditions on synced figures that a workspace is notified of. Pure rules and their evaluation."""

@@ -1,7 +1,7 @@
 """Decides which entities break an alert. docs/alerts.md has the rules.
 
-Amounts of alerts and budgets are in micro-units, figures in major units. A figure that is missing is never 0: what it
-leaves open is unknown, unless the figures that are there suffice for a breach.
+Amounts of alerts and budgets are in micro-units, figures in major units. A missing figure is never 0: the result is
+unknown, unless the present figures suffice for a breach.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ LATE_DAYS = 7
 WATCHED_DAYS = 30
 """For how many days after its activation ``noDeliveryFor`` watches an entity."""
 SETTLING_TIME = timedelta(hours=6)
-"""``paceAbove`` evaluates a budget after so much of its time. Earlier, its share is too small to compare with."""
+"""``paceAbove`` evaluates a budget after this part of its time.
+
+Before that, its share is too small for a comparison.
+"""
 _MICROSECOND = timedelta(microseconds=1)
 INCOMPLETE_REASON = "Some days were not synced, or the network has not reported them completely: {first} to {last}."
 
@@ -41,7 +44,7 @@ INCOMPLETE_REASON = "Some days were not synced, or the network has not reported 
 
 
 def list_spend_windows(alert: Alert, today: date, created_on: date) -> tuple[DayWindow, ...]:
-    """Return the windows that an evaluation looks at, the latest first. None ends before the alert was created."""
+    """Return the windows of an evaluation, the latest first. No window ends before the alert was created."""
     length = timedelta(days=(alert.days or 1) - 1)
     ends = (today - timedelta(days=number) for number in range(LATE_DAYS))
     return tuple(DayWindow(end - length, end) for end in ends if end >= min(created_on, today))
@@ -75,7 +78,7 @@ NO_SPEND_REASON = "The network does not report the spend of {count} entities on 
 
 
 def _make_incomplete_gap(windows: Iterable[DayWindow]) -> list[Gap]:
-    """Return the gap of windows with days that are not complete; none without windows."""
+    """Return the gap of windows with incomplete days; no gap without windows."""
     some = list(windows)
     if not some:
         return []
@@ -88,7 +91,7 @@ def _make_incomplete_gap(windows: Iterable[DayWindow]) -> list[Gap]:
 
 @frozen
 class Activation:
-    """An activation by an operation. ``day`` is that of the account's time zone."""
+    """An activation by an operation. ``day`` is the day in the account's time zone."""
 
     at: datetime
     day: date
@@ -97,7 +100,7 @@ class Activation:
 def list_watched(
     activations: Mapping[str, Activation], alert: Alert, state: FigureState
 ) -> dict[str, tuple[Activation, DayWindow]]:
-    """Return the activations of which the hours are over, with the days since, by entity."""
+    """Return the activations whose waiting hours have passed, with the days since then, by entity."""
     earliest = state.today - timedelta(days=WATCHED_DAYS)
     due = state.read_at - timedelta(hours=alert.hours or 0)
     return {
@@ -118,7 +121,7 @@ def evaluate_delivery(
 
     Args:
         alert: the alert.
-        watched: what :func:`list_watched` returned.
+        watched: the result of :func:`list_watched`.
         untimed: active entities that no operation has activated.
         sums: the impressions of the watched entities.
         state: the figures.
@@ -159,15 +162,15 @@ def confirm_breaches(
     activations: Mapping[tuple[str, str], datetime],
     state: FigureState,
 ) -> AlertEvaluation:
-    """Return the evaluation with the breaches of entities that could deliver for all of the hours.
+    """Return the evaluation with only the breaches of entities that could deliver for all of the hours.
 
     An entity delivers if it is active, and so is everything above it. The hours count from the last activation of them
     by an operation.
 
     Args:
         alert: the alert.
-        evaluation: what :func:`evaluate_delivery` returned.
-        lineages: each entity with those above it, as the network shows them now; empty for one that was deleted.
+        evaluation: the result of :func:`evaluate_delivery`.
+        lineages: each entity with its ancestors, as the network shows them now; empty for a deleted entity.
         activations: the times of activations by operations, by kind and id.
         state: the figures.
     """
@@ -218,7 +221,7 @@ class PacedBudget:
 
 @frozen
 class PacedBudgets:
-    """The budgets of a level, and the entities whose budget cannot be compared, by the reason."""
+    """The budgets of a level, and the entities whose budget cannot be compared, by reason."""
 
     budgets: tuple[PacedBudget, ...]
     gaps: tuple[Gap, ...]
@@ -228,7 +231,7 @@ class PacedBudgets:
 def read_paced_budgets(
     network: Network, account: Account, kind: Kind, entities: Iterable[ParsedEntity], state: FigureState
 ) -> PacedBudgets:
-    """Read the budgets of active entities with the time for which they are."""
+    """Read the budgets of active entities, each with the time in which it is to be spent."""
     budgets: list[PacedBudget] = []
     refused: dict[str, list[str]] = {}
     timezone = account.timezone or "UTC"
@@ -290,7 +293,7 @@ def _to_end(moment: Moment, timezone: str) -> datetime | None:
 
 
 def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: FigureState) -> AlertEvaluation:
-    """Find the budgets of which more is spent than the percentage of the share of the time that has passed."""
+    """Find the budgets with more spend than the given percentage of the budget's share for the elapsed time."""
     percent = Fraction(alert.percent or 0)
     breaches: dict[BreachKey, AlertBreach] = {}
     unknown = set(paced.unknown_entities)

@@ -1,4 +1,4 @@
-"""The records of an alert, of what an evaluation found, and of what it could not evaluate."""
+"""The records of an alert, of the breaches of an evaluation, and of its gaps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_NAMED_ENTITIES = 20
 
 @frozen
 class AlertScope:
-    """What an alert watches. An empty member does not restrict. ``entity_ids`` are of the only account."""
+    """The scope of an alert. An empty member does not restrict. ``entity_ids`` belong to the only account."""
 
     networks: tuple[str, ...] = ()
     account_ids: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Alert:
     is_active: bool = True
 
     def has_same_condition(self, other: Alert) -> bool:
-        """Whether both tell about the same. Name, version, age and being active may differ."""
+        """Whether both have the same condition. Name, version, age and being active may differ."""
         return self.to_json() | {"name": other.name, "active": other.is_active} == other.to_json()
 
     def to_json(self) -> dict[str, Json]:
@@ -121,7 +121,7 @@ class AlertBreach:
 
 @frozen
 class Gap:
-    """What could not be evaluated: some entities, or without ``entity_ids`` the account."""
+    """A part that could not be evaluated: some entities, or the whole account without ``entity_ids``."""
 
     reason: str
     entity_ids: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ class Gap:
 
 
 def make_entity_gap(reason: str, entity_ids: Iterable[str]) -> list[Gap]:
-    """Return the gap of some entities, of which it names the first; none without entities."""
+    """Return the gap of some entities. It names only the first ones. No gap without entities."""
     ids = sorted(entity_ids)
     return [Gap(reason.format(count=len(ids)), tuple(ids[:MAX_NAMED_ENTITIES]))] if ids else []
 
@@ -142,7 +142,7 @@ class AlertEvaluation:
     """The result of evaluating an alert for one account.
 
     Attributes:
-        breaches: what is to be told, unless it was.
+        breaches: the breaches to report, unless they were reported.
         unknown_entities: entities that were not evaluated.
         unknown_periods: periods that were not evaluated for all entities.
         gaps: the same for people.
@@ -163,7 +163,7 @@ class AlertEvaluation:
 
 
 def make_unknown(reason: str) -> AlertEvaluation:
-    """Make the evaluation of an account of which nothing can be evaluated."""
+    """Make the evaluation of an account that cannot be evaluated."""
     return AlertEvaluation(gaps=(Gap(reason),), is_complete=False)
 
 

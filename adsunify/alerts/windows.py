@@ -13,7 +13,7 @@ EXACT = Context(prec=120, traps=[Inexact, InvalidOperation, Overflow])
 
 
 class DayFigures(Protocol):
-    """The figures of an entity on a day. None: the network does not report it."""
+    """The figures of an entity on a day. None: the network does not report the figure."""
 
     @property
     def date(self) -> str:
@@ -81,8 +81,8 @@ class WindowSums:
     Attributes:
         list_windows: returns the windows of an entity by its id.
         read_value: returns the figure of a row.
-        totals: the sum of the figures that are there, by entity and window.
-        unknown: the entities and windows of which a figure is missing.
+        totals: the sum of the present figures, by entity and window.
+        unknown: the entities and windows with a missing figure.
     """
 
     list_windows: Callable[[str], Sequence[DayWindow]]
@@ -102,5 +102,5 @@ class WindowSums:
                     self.totals[key] = EXACT.add(self.totals.get(key, Decimal()), value or Decimal())
 
     def get_total(self, entity_id: str, window: DayWindow) -> Decimal:
-        """Return the sum of the figures that are there; 0 without a row."""
+        """Return the sum of the present figures; 0 without a row."""
         return self.totals.get((entity_id, window), Decimal())

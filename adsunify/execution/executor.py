@@ -10,8 +10,8 @@ Exactly one step is in flight. A commit precedes and follows every native write,
 commit before the next one: claim + intent 1 | receipt 1 + intent 2 | ... | receipt N + succeeded. The read of an
 overlay comes before the intent; the receipt of the step before it is committed first. The driver has two rules:
 
-- If the database did not perform a ``Commit`` that holds a receipt, the driver tries again, because evidence must be
-  stored. If the commit holds none, the driver closes the generator.
+- If the database did not perform a ``Commit`` with a receipt, the driver tries again, because evidence must be stored.
+If the commit has no receipt, the driver closes the generator.
 - The driver never answers a ``SendWrite`` twice and never cancels one. If it does not know the result, it answers
   ``ResponseLost``.
 
@@ -84,7 +84,7 @@ class Commit:
 class SendWrite:
     """Sign and send this write, once. The driver answers with ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
-    ``committed_at`` is the time at which the intent was committed, in milliseconds. If the lease has run out since
+    ``committed_at`` is the time at which the intent was committed, in milliseconds. If the lease has expired since
     then, the driver sends nothing and answers ``RequestNotSent``.
     """
 
@@ -128,8 +128,8 @@ class ExecutionResult:
         status: the status of the operation now; None if ``refusal`` is set, because then only the store knows it.
         refusal: why nothing more was sent, as in ``CommitResult.refusal``, or "doubtful" if the outcome of a step is
             unknown. The receipt of the step before is stored. If this execution still held the claim, the store has
-            handed the operation back.
-        has_next_action: the operation must be executed again.
+            made the operation ``prepared`` again.
+        has_next_action: whether the operation must be executed again.
         retry_after: the time to wait before that, in milliseconds.
         error: the ``error`` of the operation.
     """
@@ -143,7 +143,7 @@ class ExecutionResult:
 
 @frozen
 class ExecutionLimits:
-    """How much one call executes before it hands back between two steps. A step that has begun is always finished.
+    """How much one call executes before it stops between two steps. A step that has begun is always finished.
 
     The executor has no clock: the caller checks ``max_milliseconds`` in ``stopping``.
     """
@@ -213,10 +213,11 @@ def execute_plan(
     Args:
         network: the tables of the network.
         plan: the plan, with the mark values of the operation.
-        progress: what the receipts so far say.
+        progress: the progress according to the receipts so far.
         operation_id: the operation.
-        limits: how much this call executes.
-        stopping: called between steps; if it returns True (shutdown, deadline), the operation is handed back.
+        limits: the limits of this call.
+        stopping: called between steps; if it returns True (shutdown, deadline), the operation becomes ``prepared``
+            again.
 
     Raises:
         TypeError: the driver answered an effect with a result of another kind. This is a defect of the driver.
@@ -379,7 +380,7 @@ def _build_request(
 
 
 def _apply_overlay(network: Network, step: Step, request: Request, answer: SendResult) -> Request | _ExecutionStop:
-    """Build the request from the present object. If the read failed, nothing was written, and the execution stops."""
+    """Build the request from the present object. If the read failed, the execution stops, and nothing was written."""
     problem: ProviderError | None
     if isinstance(answer, Response):
         try:
@@ -487,7 +488,7 @@ def _merge_item_ids(step: Step, ids: Mapping[int, str]) -> Outputs:
 
 
 def _decide_stop(receipt: Receipt, progress: ExecutionProgress) -> _ExecutionStop:
-    """Decide how the operation goes on after an attempt that was not applied."""
+    """Decide how the operation continues after an attempt that was not applied."""
     step, native = receipt.key, receipt.error
     reason = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":

@@ -90,7 +90,7 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
     error = make_native_error(response, parsed)
     good = 200 <= status < 300
     if (parsed is not None or not good) and _has_created_ids(network, step, request, response):
-        # an error and a new id in one response: in a batch the items decide; otherwise the outcome is not known
+        # a response with an error and a new id: in a batch the items decide; otherwise the outcome is unknown
         has_items = good and step.items is not None
         return (
             _classify_items(network, step, request, response) if has_items else Ambiguous(_CONTRADICTION_MESSAGE, error)
@@ -110,7 +110,7 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
         return Rejected(error, "permission" if status == 403 else "not_found" if status == 404 else "input")
     if parsed is not None:
         if good and step.items is not None and network.parse_item_results(step, request, response):
-            return _classify_items(network, step, request, response)  # the items' own error codes may be in the table
+            return _classify_items(network, step, request, response)  # the error codes of the items may be in the table
         return Ambiguous("The network answered success with an error that adsunify does not know.", error)
     if not good:
         return Ambiguous(f"The network answered {status}.", error)

@@ -9,10 +9,10 @@
                                             running --recover----> prepared   (the lease ran out, no write in flight)
                         prepared, running --restore--------------> unknown    (the database came from a backup)
 
-An operation whose lease ran out with a write in flight stays ``running`` and is ``stalled``. An operation that was not
-written completely can be resumed: a new operation carries on, with what is applied already in ``Plan.carried``. The old
-one keeps its status, and no trigger but the end of an execution changes it any more. Times are integer milliseconds
-since 1970 (UTC).
+An operation whose lease has expired with a write in flight stays ``running`` and is ``stalled``. An operation that was
+not written completely can be resumed: a new operation executes the remaining steps and has the applied ones in
+``Plan.carried``. The old operation keeps its status, and only the end of an execution can change it. Times are integer
+milliseconds since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def apply_trigger(status: OperationStatus | None, trigger: Trigger) -> tuple[Ope
 
 
 def is_expired(expires_at: int, now: int) -> bool:
-    """Whether the review time is over. It ends at the millisecond ``expires_at``."""
+    """Whether the review time is over. The review time ends at the millisecond ``expires_at``."""
     return now >= expires_at
 
 
@@ -109,7 +109,7 @@ class ItemReceipt:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> ItemReceipt:
-        """Read what :meth:`to_json` wrote."""
+        """Read the stored form."""
         error = value["error"]
         return cls(
             value["index"], value["state"], value["id"], None if error is None else NativeErrorDetails.from_json(error)
@@ -155,7 +155,7 @@ class Receipt:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Receipt:
-        """Read what :meth:`to_json` wrote."""
+        """Read the stored form."""
         error = value["error"]
         return cls(
             step_index=value["n"],
@@ -186,10 +186,10 @@ class StateCommit:
         receipt: the receipt of the last step.
         intent: the intent of the next step.
         trigger: the change of state.
-        has_next_action: the operation must be executed again.
+        has_next_action: whether the operation must be executed again.
         retry_after: the time to wait before that, in milliseconds.
         error: the ``error`` of the operation.
-        is_renewal: only the lease is prolonged.
+        is_renewal: whether only the lease is prolonged.
     """
 
     operation_id: str
@@ -211,8 +211,8 @@ class WindowBreach:
         rule_id: the rule.
         limit: the limit that the operation would exceed.
         allowed: the limit's amount.
-        used: what the window counts already.
-        amount: what the operation would add.
+        used: the amount that the window counts already.
+        amount: the amount that the operation would add.
     """
 
     rule_id: str
@@ -223,7 +223,7 @@ class WindowBreach:
 
     @property
     def room(self) -> int:
-        """What would fit; 0 if nothing would."""
+        """The amount that would fit; 0 if no amount would."""
         return max(0, self.allowed - self.used)
 
 
@@ -231,7 +231,8 @@ class WindowBreach:
 class CommitResult:
     """The result of a commit: the fence of the claim, the time in milliseconds, and why the commit was refused.
 
-    If an intent is refused although the claim is valid, the operation is handed back in the same transaction.
+    If an intent is refused although the claim is valid, the operation becomes ``prepared`` again in the same
+    transaction.
 
     ``refusal`` is None if the commit was accepted. Otherwise it is one of:
 
@@ -242,10 +243,10 @@ class CommitResult:
       active.
     - ``approval``: the workspace requires a signed-in person.
     - ``frozen``: a rule has frozen the credential.
-    - ``rules_changed``: the rules of the workspace are no longer those by which the operation was evaluated. The caller
+    - ``rules_changed``: the rules of the workspace have changed since the operation was evaluated. The caller
       evaluates it again and repeats the claim.
-    - ``guardrail``: the window of a rule has no room. ``breach`` says which, and what would fit.
-    - ``resumed``: another operation carries on with this one.
+    - ``guardrail``: the window of a rule has no room. ``breach`` names the window and the amount that would fit.
+    - ``resumed``: another operation resumes this one.
     - ``outcome_changed``: a receipt of an operation that this one resumes arrived after this one was prepared, or an
       inspection found a write of it.
     - ``clock``: the operation was changed at a time that is ahead of this machine's clock.
@@ -266,7 +267,7 @@ class ExecutionProgress:
         outputs: the outputs of each applied step.
         attempts: the number of attempts.
         applied_items: the ids of applied items, by position in the planned array.
-        blames: what the last refused attempt was blamed on.
+        blames: the cause of the last refused attempt.
         doubtful_steps: the steps with an ambiguous receipt, or with an intent and no receipt. It is not known whether
             they were done, so the operation is never executed again.
     """
@@ -305,7 +306,7 @@ def read_progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) ->
 
 
 def add_carried(progress: ExecutionProgress, carried: Mapping[str, Carried]) -> ExecutionProgress:
-    """Return the progress with what earlier operations of the chain have applied (``Plan.carried``)."""
+    """Return the progress with the steps that earlier operations of the chain have applied (``Plan.carried``)."""
     if not carried:
         return progress
     outputs = {key: step.outputs for key, step in carried.items() if step.outputs is not None}
@@ -314,7 +315,10 @@ def add_carried(progress: ExecutionProgress, carried: Mapping[str, Carried]) -> 
 
 
 def build_actor_record(user_id: str, credential: str, at: int) -> dict[str, Json]:
-    """Build the record of who executed or cancelled an operation. ``at`` is in milliseconds since 1970."""
+    """Build the record of the person or program that executed or cancelled an operation.
+
+    ``at`` is in milliseconds since 1970.
+    """
     instant = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {"userId": user_id, "credential": credential, "at": instant}
 

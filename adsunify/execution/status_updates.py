@@ -72,7 +72,7 @@ def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> lis
         status_level = next((level for level in network.levels if level.kind == kind and kind in ENTITY_KINDS), None)
         if status_level is None or not id_.isprintable():  # no network has such an id
             continue
-        # the response to several items does not describe one item; members common to all items are in the request
+        # the response to several items describes no single item; members common to all items are in the request
         places = [entity, receipt.response if step.items is None else _remove_nested_members(step.request.body)]
         statuses = [unify_status(status_level, sent_status), *(_find_status(status_level, place) for place in places)]
         status = next(
@@ -87,7 +87,7 @@ def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> lis
 
 
 def _list_written_entities(step: Step, receipt: Receipt) -> Iterator[tuple[str, Json]]:
-    """Yield the id of each entity that was certainly written, and what was sent for it.
+    """Yield the id of each entity that was certainly written, and the members that were sent for it.
 
     The id is as lists show it: the last segment of a path.
     """

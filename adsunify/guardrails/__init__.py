@@ -1,1 +1,1 @@
-"""Guardrails: rules of a workspace that bound what may be spent."""
+"""Guardrails: rules of a workspace that limit spend."""

@@ -20,7 +20,7 @@ from .payloads import get_pointer
 
 @frozen
 class BidChange:
-    """A bid that a change names, before and after it. None is no bid."""
+    """A bid before and after a change that names it. None means no bid."""
 
     field: str
     before: Amount | None
@@ -34,7 +34,7 @@ class BidChange:
 
 @frozen
 class BidChanges:
-    """What a change does to the bids of an entity.
+    """The effect of a change on the bids of an entity.
 
     Attributes:
         bids: the bids that the change sets, raises, lowers or removes.
@@ -53,7 +53,10 @@ class BidChanges:
         return find_highest_amount(bid.after for bid in self.bids if bid.after is not None and bid.is_raise)
 
     def list_guards(self, kind: str, entity_id: str) -> tuple[Guard, ...]:
-        """Return a guard for each bid that does not rise: the change must not raise what is lowered before it."""
+        """Return a guard for each bid that does not rise.
+
+        If somebody lowers the bid first, the change would raise it.
+        """
         return tuple(
             Guard(kind, entity_id, bid.field, bid.before, bid.after)
             for bid in self.bids
@@ -78,7 +81,7 @@ def read_bids(network: Network, account: Account, kind: str, native: NativeEntit
 def compare_edited_bids(
     level: Level, before: Mapping[str, Amount | None], changes: Iterable[Change], choices: Mapping[str, Json]
 ) -> BidChanges:
-    """Return what an edit does to bids.
+    """Return the effect of an edit on bids.
 
     Args:
         level: the level of the entity.
@@ -106,7 +109,7 @@ def compare_native_bids(
     after: NativeEntity,
     pointers: Collection[str],
 ) -> BidChanges:
-    """Return what a native update does to bids. ``pointers``: the places of the values that it sets."""
+    """Return the effect of a native update on bids. ``pointers``: the places of the values that it sets."""
     old, new = (read_bids(network, account, level.kind, native) for native in (before, after))
     places = {setting.field: get_setting_pointer(setting, after) for setting in list_bid_settings(network, level.kind)}
     bids = {
@@ -117,7 +120,7 @@ def compare_native_bids(
     for member, limiting in level.payload.bidding.items():
         place = get_pointer(level, member)
         present, value = get_value(before, place), get_value(after, place)
-        if isinstance(value, Mapping):  # the object of a strategy: it limits bids if it has one
+        if isinstance(value, Mapping):  # the object of a strategy, which limits bids if it has a bid
             is_changed = present is None
             is_limited = any(
                 new[name] is not None for name, pointer in places.items() if pointer.startswith(f"{place}/")
@@ -132,7 +135,7 @@ def compare_native_bids(
 
 
 def _list_set_bids(bids: Mapping[str, Amount | None]) -> dict[str, BidChange]:
-    """Return the bids as set anew: those that an entity has already become a limit under its new strategy."""
+    """Return the bids as newly set, because existing bids of an entity become a limit under its new strategy."""
     return {name: BidChange(name, None, amount) for name, amount in bids.items() if amount is not None}
 
 

@@ -1,4 +1,7 @@
-"""Reads the entities below an entity. A list that does not show yet what was created a moment ago is not complete."""
+"""Reads the entities below an entity.
+
+A list is incomplete if it does not show an entity that was created shortly before.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ NOT_LISTED = "not known, because not all are listed yet"
 class Creation:
     """An entity that adsunify created.
 
-    ``id`` is the native id as receipts name it. ``parent_id`` is that of a parent that existed before, as lists show
-    it; None if it is not known. ``is_deleted``: adsunify knows that it is deleted.
+    ``id`` is the native id as receipts name it. ``parent_id`` is the id of a parent that existed before, as lists show
+    it; None if it is not known. ``is_deleted``: whether adsunify knows that the entity is deleted.
     """
 
     kind: str
@@ -38,7 +41,7 @@ class Creation:
 class Children:
     """The entities of one kind below an entity that are not deleted.
 
-    ``number`` is their number as text. If they are not all known, it says why, and ``entities`` is None.
+    ``number`` is their number as text. If not all of them are known, ``number`` says why, and ``entities`` is None.
     """
 
     entities: tuple[ParsedEntity, ...] | None
@@ -49,8 +52,8 @@ class Children:
 class ChildReader:
     """Flows that read the entities below an entity, for one account.
 
-    ``creations`` has what adsunify created in the account, so lately that lists may not show it yet. Each inner
-    collection has what one chain of operations created.
+    ``creations`` has the entities that adsunify created in the account so recently that lists may not show them yet.
+    Each inner collection has the entities of one chain of operations.
     """
 
     adapter: Adapter
@@ -60,7 +63,7 @@ class ChildReader:
     def fetch_children(self, parent: ParsedEntity, kind: str) -> Flow[Children]:
         """Read the entities of a kind below ``parent``.
 
-        They are not all known if the list has more than :data:`MAX_CHILDREN`, or if it does not show one that adsunify
+        Not all of them are known if the list has more than :data:`MAX_CHILDREN`, or if it lacks an entity that adsunify
         created.
         """
         listed_entities: list[ParsedEntity] = []
@@ -83,7 +86,7 @@ class ChildReader:
     def _find_possible_children(self, parent: ParsedEntity, kind: str) -> Iterable[str]:
         """Yield the ids of created entities that may be below ``parent``.
 
-        If the same operations created entities of the parent's kind, the created entity is below one of them.
+        If the same operations created entities of the parent's kind, the created entity is below one of these entities.
         """
         for chain in self.creations:
             parents = {get_last_part(creation.id) for creation in chain if creation.kind == parent.kind}

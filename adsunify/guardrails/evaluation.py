@@ -29,7 +29,7 @@ def get_budget_key(change: BudgetChange) -> BudgetKey:
 
 @frozen
 class Caller:
-    """Who prepares or executes: the identity of the credential (``Actor.credential``), and its user."""
+    """The caller that prepares or executes: the identity of the credential (``Actor.credential``), and its user."""
 
     credential: str
     user_id: str
@@ -37,7 +37,7 @@ class Caller:
 
 @frozen
 class CallPart:
-    """What the operations of a call expose and plan in one account, without unknown parts."""
+    """The exposure and the planned budgets of a call's operations in one account, without unknown parts."""
 
     account_id: str
     network: str
@@ -48,7 +48,7 @@ class CallPart:
 
 @frozen
 class Subject:
-    """What the rules are evaluated for: one operation.
+    """The subject of an evaluation: one operation.
 
     Attributes:
         account_id: the account.
@@ -72,7 +72,7 @@ class Subject:
 
     @property
     def exposed_spend(self) -> Spend:
-        """What the operation exposes."""
+        """The exposure of the operation."""
         return UNKNOWN_SPEND if self.exposure is None else self.exposure.exposure
 
     @property
@@ -106,8 +106,8 @@ class Breach:
         member: the member of the rule, such as ``perOperation.daily``.
         limit: the amount of the limit; None if the member has no amount.
         amount: the amount of the operation.
-        fits: the highest amount that the rule allows; None if it depends on what the window counts.
-        used: what the window counts already; None for other members.
+        fits: the highest amount that the rule allows; None if it depends on the usage of the window.
+        used: the amount that the window counts already; None for other members.
         account_currency: the currency of the amounts, if it is the account's: a percentage needs no currency.
     """
 
@@ -131,10 +131,10 @@ class Evaluation:
 
     Attributes:
         breaches: the limits that the operation exceeds. It must not be prepared or executed.
-        needs_person: what only a signed-in person may execute: amounts above ``approvalAbove``, and amounts that are
-            not known (``amount`` is ``unknown``).
+        needs_person: the breaches for which a signed-in person must execute the operation: amounts above
+            ``approvalAbove``, and unknown amounts (``amount`` is ``unknown``).
         unbounded: the windows that cannot hold the operation, because its lifetime amount is unbounded.
-        uses: what the operation takes from the windows.
+        uses: the amounts that the operation adds to the windows.
     """
 
     breaches: tuple[Breach, ...] = ()
@@ -174,7 +174,7 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
     uses: list[WindowUse] = []
     unbounded: list[Breach] = []
     for rule in matching:
-        # where the currency of the account is not known, its amounts may be amounts of the rule
+        # if the currency of the account is not known, it may be the currency of the rule
         if subject.currency not in (rule.currency, None) or not rule.has_amounts:
             continue
         breaches += _find_exceeded(rule, "perOperation", rule.per_operation, _sum_call(rule, subject, amounts))
@@ -210,11 +210,11 @@ def has_caller(scope: Scope, callers: Sequence[Caller]) -> bool:
 
 
 _UNBOUNDED = 10**40
-"""Stands for an unbounded amount where amounts are compared. It is above each limit."""
+"""The number for an unbounded amount in comparisons. It is above each limit."""
 
 
 def _to_comparable(amount: Amount | None) -> int:
-    """Return an amount as a number: 0 if it is unknown, because then nothing surely exceeds a limit."""
+    """Return an amount as a number; 0 if it is unknown, because an unknown amount does not surely exceed a limit."""
     if isinstance(amount, int):
         return amount
     return _UNBOUNDED if amount == "unbounded" else 0
@@ -227,9 +227,9 @@ class _Amounts:
     Attributes:
         of_operation: the larger of exposure and plan, daily and lifetime.
         bid: the highest bid.
-        raises: for each budget that grows, its new value and its lowest one; None if that is not known. An unknown
-            exposure is such a budget, too.
-        has_exposure: whether the operation takes something from a window.
+        raises: for each budget that grows, its new value and its lowest value; None if the lowest value is not known.
+            An unknown exposure counts as a budget that grows.
+        has_exposure: whether the operation adds an amount to a window.
         has_unknown: whether one of the amounts is unknown.
     """
 
@@ -260,7 +260,7 @@ def is_limited(rule: Guardrail, part: CallPart) -> bool:
 
 
 def _sum_call(rule: Guardrail, subject: Subject, amounts: _Amounts) -> tuple[int, int]:
-    """Return the larger of exposure and plan, daily and lifetime, of those operations of the call that a rule limits.
+    """Return the larger of exposure and plan, daily and lifetime, of the operations of the call that a rule limits.
 
     They may be of several accounts. Amounts of another currency than the rule's are not added.
     """
@@ -288,7 +288,7 @@ def _list_raises(budgets: Sequence[BudgetChange], lowest: Mapping[BudgetKey, int
 
 
 def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> Iterator[Breach]:
-    """Yield the rules that refuse the account's currency: those with a limit that no rule in that currency has.
+    """Yield the rules that refuse the account's currency: no rule in that currency has a limit that they have.
 
     An operation without an amount is not refused, and ``maxBid`` refuses none without a bid.
     """
@@ -328,7 +328,7 @@ def _find_unknown(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
 def _find_raises(rule: Guardrail, percent: Decimal, amounts: _Amounts, currency: str | None) -> Iterator[Breach]:
     """Yield the budgets that grow by more than a percentage over their lowest value.
 
-    What cannot be compared is ``unknown``: an unknown exposure, and a budget without an earlier value.
+    An unknown exposure and a budget without an earlier value cannot be compared, so their amount is ``unknown``.
     """
     if not amounts.raises:
         return
@@ -343,7 +343,7 @@ def _find_raises(rule: Guardrail, percent: Decimal, amounts: _Amounts, currency:
 
 
 def _find_unbounded(rule: Guardrail, limits: Limits, exposed: Spend) -> Sequence[Breach]:
-    """Return the limits of the window that no amount of room can meet."""
+    """Return the limits of the window that the operation exceeds even if the window is empty."""
     if exposed.daily != "unbounded" != exposed.lifetime:
         return ()
     return [

@@ -1,7 +1,7 @@
-"""Computes the exposure of a plan: what may be spent once it is executed that could not be spent before.
+"""Computes the exposure of a plan: the additional amount that can be spent after its execution.
 
 The figures come from the SETTINGS tables and from entities that are read, never from texts. docs/guardrails.md, "What a
-plan can spend", has the rules. What cannot be computed is unknown.
+plan can spend", has the rules. An amount that cannot be computed is unknown.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class ExposureReader:
     """Flows that read what the exposure of a plan needs, for one account. A reader serves one plan.
 
     If a read fails, the result is an unknown exposure and no error, unless the network throttles or refuses the token.
-    ``settings_by_entity`` has what was read of each entity, by kind and id. ``children_guards`` has the numbers of
-    entities below those whose children decide how much they can spend.
+    ``settings_by_entity`` has the settings of each entity that was read, by kind and id. ``children_guards`` has the
+    numbers of children of entities whose children decide how much they can spend.
     """
 
     child_reader: ChildReader
@@ -140,9 +140,10 @@ class ExposureReader:
         return self.adapter.network
 
     def fetch_activation(self, kind: Kind, entity_id: str, *, is_status_guarded: bool = False) -> Flow[Exposure]:
-        """Compute the exposure of setting an entity to active: the full budget that it can spend then.
+        """Compute the exposure of setting an entity to active: the full budget that it can spend afterwards.
 
-        That is its own budget, else that of its nearest ancestor with one, else the budgets of all its descendants.
+        This is its own budget, else the budget of its nearest ancestor with one, else the budgets of all its
+        descendants.
         ``is_status_guarded``: the present status must be the same when the plan is executed.
         """
         unknown = Exposure(self.account.currency, UNKNOWN_SPEND, activates=True)
@@ -150,7 +151,7 @@ class ExposureReader:
         return (yield from self._catch_failed_reads(compute, unknown))
 
     def fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
-        """Compute the exposure of an edit: what its budgets and its end allow after it and not before."""
+        """Compute the exposure of an edit: the additional amount that the new budgets and the new end allow."""
         level, settings = get_level(self.network, kind), list_settings(self.network, kind)
         status = find_edited_status(level, settings, edit.fields)
         unknown = self._make_unknown(status)
@@ -158,12 +159,12 @@ class ExposureReader:
         return (yield from self._catch_failed_reads(compute, unknown))
 
     def fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
-        """Compute the exposure of a native update, as that of an edit. An active status counts as an activation."""
+        """Compute the exposure of a native update, as for an edit. An active status counts as an activation."""
         unknown = self._make_unknown(find_payload_status(get_level(self.network, kind), payload))
         return (yield from self._catch_failed_reads(partial(self._fetch_update, kind, entity_id, payload), unknown))
 
     def fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
-        """Compute the exposure of a native create: 0 for a paused entity, else as that of an activation."""
+        """Compute the exposure of a native create: 0 for a paused entity, else as for an activation."""
         level = get_level(self.network, kind)
         members = {**(get_status_members(level, level.initial_status) if level.initial_status else {}), **payload}
         native = place_payload(level, members, True)
@@ -187,7 +188,7 @@ class ExposureReader:
         return Exposure(self.account.currency, UNKNOWN_SPEND, highest_bid="unknown", activates=may_activate(status))
 
     def _catch_failed_reads(self, compute: Callable[[], Flow[Exposure]], unknown: Exposure) -> Flow[Exposure]:
-        """Return the computed exposure, or ``unknown`` if a read fails. Whether it activates is as in ``unknown``."""
+        """Return the computed exposure, or ``unknown`` if a read fails. ``activates`` is as in ``unknown``."""
         try:
             exposure = yield from compute()
             return finish_exposure(evolve(exposure, activates=unknown.activates))
@@ -304,7 +305,7 @@ class ExposureReader:
             exposure = evolve(exposure, exposure=(yield from self._fetch_added(entity, before, after, is_active)))
         own = (*list_named_guards(entity, before, after, named), *bids.list_guards(entity.kind, entity.id))
         if exposure.exposure == NO_SPEND and not is_active and after.only_reduces(before):
-            # it rests on what it lowers, so that it does not become a raise
+            # guarded: if somebody lowers the budget first, the change would raise it
             return evolve(exposure, guards=own, reduces=bids.highest is None)
         places = {(guard.kind, guard.entity_id, guard.field) for guard in own}
         others = (guard for guard in self._list_guards() if (guard.kind, guard.entity_id, guard.field) not in places)
@@ -313,8 +314,8 @@ class ExposureReader:
     def _fetch_added(
         self, entity: ParsedEntity, before: SpendSettings, after: SpendSettings, is_active: bool
     ) -> Flow[Spend]:
-        """Return what an entity can spend after a change and not before."""
-        if not is_active and after.only_reduces(before):  # reads nothing, so a failed read stops no decrease
+        """Return the additional amount that an entity can spend after a change."""
+        if not is_active and after.only_reduces(before):  # so a failed read stops no decrease
             return NO_SPEND
         if is_cap_lifted(before, after) or (before.has_budget and not after.has_budget):
             return UNKNOWN_SPEND
@@ -324,7 +325,7 @@ class ExposureReader:
         if after.has_budget and not before.has_budget:
             return self._add_up(holders_after)
         holders_before = yield from self._fetch_holders(entity, before)
-        if not all(map(self._is_over, holders_after or ())):  # what has ended spends nothing before it starts again
+        if not all(map(self._is_over, holders_after or ())):  # an ended entity spends nothing before it starts again
             holders_before = holders_before and tuple(holder for holder in holders_before if not self._is_over(holder))
         return self._add_up(holders_after) - self._add_up(holders_before)
 
@@ -376,7 +377,7 @@ class ExposureReader:
             return None
         children = (yield from self._fetch_children(entity, below)) if entity.id else ()
         children_settings = [(child, self._read(child)) for child in children or ()]
-        if entity.id and not children_settings:  # too many, or the list does not show yet what was created a moment ago
+        if entity.id and not children_settings:  # too many, or the list does not show a new entity yet
             return None
         if not all(own.has_budget for _, own in children_settings):
             return None
@@ -388,8 +389,8 @@ class ExposureReader:
     def _fetch_run(self, entity: ParsedEntity, settings: SpendSettings, is_whole: bool) -> Flow[SpendSettings]:
         """Return the settings of a daily budget without an end, with the end of the nearest other level that has one.
 
-        The entities above all apply. Of the entities below, which spend the budget, any may be the last one; they count
-        if the change concerns all of them (``is_whole``).
+        The entities above all apply. The entities below spend the budget, and any of them may end last. They count if
+        the change concerns all of them (``is_whole``).
         """
         ancestor = entity
         while settings.end is None and self._has_setting_above(ancestor.kind, "endAt"):
@@ -449,9 +450,9 @@ class ExposureReader:
         leaves: Iterable[tuple[str, Json]],
         others: Iterable[str] = (),
     ) -> bool:
-        """Whether the settings compute each value of a payload, or it does not change how much may be spent.
+        """Whether each value of a payload is covered by a setting or does not change how much may be spent.
 
-        ``others``: pointers of further values that do not.
+        ``others``: pointers of further values that do not change it.
         """
         bids = {get_setting_pointer(setting, native) for setting in list_bid_settings(self.network, level.kind)}
         computed = {*others, *bids, *list_status_pointers(level)}

@@ -31,7 +31,7 @@ def fetch_guarded_values(child_reader: ChildReader, guards: Sequence[Guard]) -> 
             with suppress(ProviderNotFound):
                 children = yield from child_reader.fetch_children(parent, kind)
                 numbers[guard.kind, guard.entity_id, guard.field] = children.number
-                if children.entities is None:  # their number alone differs
+                if children.entities is None:  # only the numbers of children differ
                     values |= {
                         (child_guard.kind, child_guard.entity_id, child_guard.field): child_guard.value
                         for child_guard in guards

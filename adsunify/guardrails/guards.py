@@ -1,4 +1,4 @@
-"""The values of one entity on which a change rests, and the budgets that it changes."""
+"""The values of one entity that a change depends on, and the budgets that it changes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def list_named_guards(
 def list_budget_changes(entity: ParsedEntity, before: SpendSettings, after: SpendSettings) -> Iterator[BudgetChange]:
     """Yield the budgets that differ. An amount that cannot be read is left out: it makes the exposure unknown.
 
-    An amount that does not fit into 64 bits counts as the largest that does. A lifetime budget that becomes a daily one
-    ends, and another one begins, which had no value before: the amounts cannot be compared.
+    An amount that does not fit into 64 bits counts as the largest that does. If a lifetime budget becomes a daily one,
+    the lifetime budget ends and a daily budget without an earlier value begins, because their amounts cannot be
+    compared.
     """
     for field in dict.fromkeys((*before.budgets, *after.budgets)):
         old, new = (

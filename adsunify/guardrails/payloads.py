@@ -10,7 +10,7 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
 MAX_PAYLOAD_DEPTH = 8
-"""Objects inside of so many others are not looked into; what they change is unknown."""
+"""Objects nested more deeply are not read; their effect is unknown."""
 
 
 def is_wrapped(level: Level) -> bool:
@@ -37,7 +37,7 @@ def lay_over(level: Level, native: NativeEntity, placed: Mapping[str, Json]) -> 
 
 
 def list_leaves(value: Json, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, Json]]:
-    """Yield pointer and value of everything in a payload that is not an object with members."""
+    """Yield pointer and value of each value in a payload, except objects with members."""
     if not isinstance(value, Mapping) or not value or depth > MAX_PAYLOAD_DEPTH:
         yield pointer, value
         return

@@ -1,4 +1,4 @@
-"""What follows from the exposure of a plan: its risk, its warnings, and the budgets to remember."""
+"""The consequences of the exposure of a plan: its risk, its warnings, and the budgets to remember."""
 
 from __future__ import annotations
 

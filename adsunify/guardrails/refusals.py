@@ -1,4 +1,4 @@
-"""What a broken guardrail is in answers and in words."""
+"""Converts breaches of guardrails to JSON for responses and to sentences."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make_refusal(breaches: Sequence[Breach], *, is_bulk: bool = False) -> Guardr
 
 
 def describe_breach(breach: Breach) -> str:
-    """Return a sentence that says what the rule allows and what the operation asks for."""
+    """Return a sentence with the amount that the rule allows and the amount of the operation."""
     rule, (member, _, name) = breach.rule, breach.member.partition(".")
     period, currency = PERIOD_WORDS.get(name, ""), breach.currency
     limit, amount_text, fits = (

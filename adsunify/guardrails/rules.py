@@ -15,7 +15,7 @@ from adsunify.values.exact_json import Json
 
 @frozen
 class Limits:
-    """The limits of one day and in all."""
+    """The limits of one day and of the whole lifetime."""
 
     daily: int | None = None
     lifetime: int | None = None
@@ -37,7 +37,7 @@ class Limits:
 
 @frozen
 class ClientIdentity:
-    """An agent's client together with the user who gave it access: what a new consent does not change."""
+    """An agent's client together with the user who gave it access. A new consent does not change them."""
 
     client_id: str
     user_id: str
@@ -50,7 +50,7 @@ class ClientIdentity:
 
 @frozen
 class Scope:
-    """What a rule applies to. An empty member does not restrict; every other member must match.
+    """The scope of a rule. An empty member does not restrict; every other member must match.
 
     ``key_ids``, ``clients`` and ``user_ids`` together are the credentials: one of them must match, for the preparer or
     for the executor.
@@ -86,7 +86,7 @@ class Scope:
 
 @frozen
 class Window:
-    """The limits of so many whole UTC hours, the current one included."""
+    """The limits of a number of whole UTC hours, including the current hour."""
 
     hours: int
     limits: Limits
@@ -99,14 +99,14 @@ class Guardrail:
     Attributes:
         version: counts the changes of the rule, from 1.
         currency: the ISO 4217 code of its amounts; None if it has no amount.
-        per_operation: what one operation may expose or plan.
-        per_window: what all operations together may expose in a window; None if the rule has no window.
-        approval_above: a person must execute an operation that exposes or plans more.
+        per_operation: the limits of the exposure and of the planned budgets of one operation.
+        per_window: the limits of the exposure of all operations together in a window; None if the rule has no window.
+        approval_above: a person must execute an operation with a larger exposure or larger planned budgets.
         max_increase_percent: how much a budget may grow over its lowest value of the last 24 hours.
         max_bid: the highest bid.
         blocked_actions: the actions that are always refused.
         on_breach: ``freeze`` also freezes the credential that broke the rule.
-        other_currencies: what happens to accounts in another currency.
+        other_currencies: how the rule treats accounts in another currency.
     """
 
     id: str
@@ -145,7 +145,7 @@ class Guardrail:
         )
 
     def to_json(self) -> dict[str, Json]:
-        """Return the stored form. The id, the workspace and the version are stored beside it."""
+        """Return the stored form. The id, the workspace and the version are stored in other columns."""
         window, percent = self.per_window, self.max_increase_percent
         return {
             "name": self.name,
@@ -189,8 +189,8 @@ class Guardrail:
 class RuleSet:
     """The rules of a workspace, oldest first, also those that are not active.
 
-    ``version`` counts the changes of the rules and of the frozen credentials. A claim is refused if the version is no
-    longer the one by which the operation was evaluated.
+    ``version`` counts the changes of the rules and of the frozen credentials. A claim is refused if the version has
+    changed since the operation was evaluated.
     """
 
     version: int

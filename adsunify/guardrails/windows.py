@@ -1,4 +1,4 @@
-"""Windows: what an operation takes from the window of a rule, and the answer where a window has no room.
+"""Windows: the amounts that an operation adds to the window of a rule, and the answer if a window has no room.
 
 A window is the current UTC hour and ``hours`` whole hours before it. So it lasts between ``hours`` and ``hours`` + 1
 hours. Amounts are micro-units of the rule's currency.
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MAX_WINDOW_TOTAL = 9 * 10**18
-"""What a window without a limit admits at most, in micro-units. The sum of a window is a signed 64-bit integer."""
+"""The maximum sum of a window without a limit, in micro-units. The sum of a window is a signed 64-bit integer."""
 MILLISECONDS_PER_HOUR = 60 * 60 * 1000
 
 
@@ -37,7 +37,7 @@ def to_hour(at: int) -> int:
 
 @frozen
 class WindowUse:
-    """What an operation takes from the window of one rule when it is executed.
+    """The amounts that the execution of an operation adds to the window of one rule.
 
     Attributes:
         rule_id: the rule.
@@ -45,8 +45,8 @@ class WindowUse:
         hours: the length of the window.
         limits: the limits of the window.
         daily: the exposure of one day. Unknown exposure is 0.
-        lifetime: the exposure in all. Unknown exposure is 0, and so is unbounded exposure where the window does not
-            limit it.
+        lifetime: the exposure of the whole lifetime. Unknown exposure is 0, and so is unbounded exposure where the
+            window does not limit it.
         is_unknown: whether a part of the exposure is unknown.
     """
 
@@ -60,19 +60,20 @@ class WindowUse:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the window must record it. What exposes nothing is never refused by a window."""
+        """Whether the window must record it. A window never refuses an operation without exposure."""
         return self.is_unknown or self.daily > 0 or self.lifetime > 0
 
 
 @frozen
 class SpendBinding:
-    """What the claim of an operation binds.
+    """The spend that the claim of an operation binds.
 
     Attributes:
         rules_version: the version of the workspace's rules by which the operation was evaluated.
         chain_id: the operation, or the first operation that it resumes. A window counts a chain once.
-        uses: what the operation takes from the windows of the rules that match it.
-        allows_stale: the values that the plan rests on were not compared with the network; the ledger says it.
+        uses: the amounts that the operation adds to the windows of the matching rules.
+        allows_stale: whether the values that the plan depends on were not compared with the network; the ledger records
+            this.
     """
 
     rules_version: int

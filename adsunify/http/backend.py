@@ -1,8 +1,9 @@
 """Sends httpx requests over an httpcore pool, with a network backend that records when a request leaves the machine.
 
-httpcore reaches the network only through its ``AsyncNetworkBackend``. Ours connects to exactly the address it is given,
-and calls :meth:`RequestProgress.begin_sending` at the first ``write`` of a request. The bytes of the TLS handshake do
-not pass through this ``write``, and neither do those of a proxy's ``CONNECT`` (:mod:`adsunify.http.egress`).
+httpcore reaches the network only through its ``AsyncNetworkBackend``. Our backend connects to exactly the given
+address, and calls :meth:`RequestProgress.begin_sending` at the first ``write`` of a request. The bytes of the TLS
+handshake do not pass through this ``write``, and neither do those of a proxy's ``CONNECT``
+(:mod:`adsunify.http.egress`).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class RequestProgress:
     Attributes:
         check_before_send: called right before the first byte of the request is sent. It raises RequestNotSent to
             prevent sending.
-        state: "connecting" when httpcore has asked for a connection, "sent" when the first byte may have been sent.
+        state: "connecting" when httpcore has requested a connection, "sent" when the first byte may have been sent.
         status: the status of the response, None before its head has arrived.
         headers: the headers of the response, empty before its head has arrived.
     """
@@ -149,7 +150,7 @@ class NetworkStream(httpcore.AsyncNetworkStream):
         return NetworkStream(stream, self._backend)
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what the underlying stream knows about ``info``."""
+        """Return the value of ``info`` of the underlying stream."""
         return self._stream.get_extra_info(info)
 
 
@@ -160,7 +161,7 @@ class PoolTransport(httpx.AsyncBaseTransport):
 
     Args:
         egress: the TLS settings and the proxy.
-        address: connect to this address instead of the request's host, also where a proxy connects. TLS still verifies
+        address: connect to this address instead of the request's host, also through a proxy. TLS still verifies
             the host name.
         room: how many bytes may be read in all.
 
@@ -184,7 +185,7 @@ class PoolTransport(httpx.AsyncBaseTransport):
         """Send the request and record its progress in its extension :data:`PROGRESS_EXTENSION`.
 
         Raises:
-            Exception: what httpcore raises, and what the progress raises.
+            Exception: the exceptions of httpcore and of the progress.
         """
         url = httpcore.URL(
             scheme=request.url.raw_scheme,

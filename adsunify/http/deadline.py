@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 TICK_INTERVAL_SECONDS = 1.0
 """How often the loop is checked, and how long it may read after it was blocked."""
 BLOCKED_THRESHOLD_SECONDS = 0.5
-"""If a check runs so much later than planned, the loop was blocked."""
+"""The loop was blocked if a check runs this much later than planned."""
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""How connections to other servers are made: the trusted authorities, and the proxy of the deployment.
+"""The settings of connections to other servers: the trusted authorities, and the proxy of the deployment.
 
 A proxy gets ``CONNECT`` for each connection, and TLS with the server runs inside the tunnel. The tunnel is complete
 before httpcore sees the connection, so a failure of the proxy happens while the request is still connecting.
@@ -28,7 +28,7 @@ EGRESS_PROXY_VARIABLE = "ADSUNIFY_EGRESS_PROXY"
 CA_FILE_VARIABLE = "ADSUNIFY_CA_FILE"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 CONNECT_SECONDS = 10.0
-"""The maximum time to connect through a proxy where the caller gives none."""
+"""The maximum time to connect through a proxy if the caller gives no time."""
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z._-]+|[0-9A-Fa-f:.]+")
 _CONTROL_PATTERN = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -108,7 +108,7 @@ def _get_default_tls() -> ssl.SSLContext:
 
 @frozen
 class Egress:
-    """How connections to other servers are made. ``proxy``: None connects directly."""
+    """The settings of connections to other servers. ``proxy``: None connects directly."""
 
     tls: ssl.SSLContext = field(factory=_get_default_tls)
     proxy: Proxy | None = None
@@ -123,7 +123,7 @@ class Egress:
 
     @property
     def via(self) -> str:
-        """What error messages add to the name of a host."""
+        """The text that error messages add to the name of a host."""
         return "" if self.proxy is None else f" (through the proxy {self.proxy})"
 
 
@@ -152,7 +152,7 @@ class TunnelBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Ask the proxy for a connection to ``host``, which may be an IP address."""
+        """Request a connection to ``host``, which may be an IP address, from the proxy."""
         seconds = CONNECT_SECONDS if timeout is None else timeout
         target = _join_host(host, port)
         try:
@@ -236,12 +236,12 @@ class TunnelStream(httpcore.AsyncNetworkStream):
             raise httpcore.ConnectError(text) from problem
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what the underlying stream knows about ``info``."""
+        """Return the value of ``info`` of the underlying stream."""
         return self._stream.get_extra_info(info)
 
 
 def is_loopback_url(url: str) -> bool:
-    """Whether the address is one of this machine, which no proxy can reach."""
+    """Whether the address is on this machine, so that no proxy can reach it."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

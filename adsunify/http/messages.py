@@ -35,7 +35,8 @@ class Request:
         body: the decoded value, which the transport encodes.
         encoding: how the body is encoded: ``json``; ``form`` (flat strings); ``form_json`` (a form in which objects,
             arrays and booleans are JSON strings, Meta); ``multipart``; ``none``.
-        kind: ``read`` may be repeated, ``read_once`` may not, ``write`` changes the account. The method does not tell.
+        kind: ``read`` may be repeated, ``read_once`` may not, ``write`` changes the account. The HTTP method does not
+            determine the kind.
         query_raw: a query that is encoded already (Rest.li); it replaces ``query``.
         response_format: whether the body of the response is JSON or bytes.
         is_signed: False for downloads from other hosts, to which no credentials are added.

@@ -5,8 +5,8 @@ every spelling. Every IPv4 address of the name must be public. The connection go
 checked, and TLS verifies the name. Redirects are not followed. The response is limited in size (after decompression)
 and in time. Environment variables are ignored. Each fetch has its own connection.
 
-A proxy of the deployment is asked for a connection to the checked address, not to the name, because a proxy would look
-the name up again and could reach another address. An exempt address is reached without the proxy.
+A proxy of the deployment connects to the checked address and not to the name, because a proxy would look the name up
+again and could reach another address. Exempt addresses do not use the proxy.
 
 All functions that fetch raise :class:`FetchError`; its ``reason`` is for programs.
 """

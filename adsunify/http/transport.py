@@ -168,7 +168,7 @@ class HttpTransport:
             raise progress.make_error(text, repeatable=False) from problem
         except Exception as problem:  # whatever was raised, the progress knows whether the request was sent
             raise progress.make_error(f"{message.host}{over.via}: {describe_error(problem)}") from problem
-        finally:  # outside the timeout: a response that was read counts even if closing takes long or fails
+        finally:  # outside the timeout, so that a response that was read counts even if closing takes long or fails
             with suppress(OSError, httpcore.NetworkError):
                 if pooled is None:
                     await over.aclose()
@@ -191,7 +191,7 @@ async def _read_response(response: httpx.Response, message: _PreparedRequest, pr
 
 
 def _is_framed(method: str, answer: Response) -> bool:
-    """Whether the response states where its body ends (RFC 9112, 6.3), so that a part is not taken for the whole."""
+    """Whether the response states where its body ends (RFC 9112, 6.3). Otherwise a part could be used as the whole."""
     bodiless = method == "HEAD" or answer.status in (204, 304)
     return bodiless or "content-length" in answer.headers or "transfer-encoding" in answer.headers
 

@@ -69,7 +69,7 @@ class _ResponseStream(httpx.AsyncByteStream):
 
 @contextmanager
 def _map_errors() -> Iterator[None]:
-    """Raise the exception of httpx that has the name of the one of httpcore."""
+    """Raise the exception of httpx with the same name as the exception of httpcore."""
     try:
         yield
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as problem:

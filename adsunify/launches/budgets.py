@@ -11,9 +11,9 @@ from adsunify.values.money import MICROS, from_units, to_units
 
 
 def compute_common_unit(units: Iterable[MoneyUnit]) -> int:
-    """Return the finest amount that all money units can store, in micro-units: the coarsest unit among them.
+    """Return the smallest amount that is a multiple of all money units, in micro-units.
 
-    It is a multiple of each unit, also of units that do not divide each other.
+    The units need not divide each other.
     """
     return lcm(*(unit.step * MICROS // unit.offset for unit in units))
 
@@ -30,7 +30,7 @@ def split_amount(amount: str, unit: int, weights: Sequence[int], path: str) -> l
 
     Args:
         amount: a decimal string in major units.
-        unit: each share is a multiple of so many micro-units.
+        unit: each share is a multiple of this number of micro-units.
         weights: the weight of each share, above 0.
         path: the member that an issue names.
 

@@ -26,7 +26,7 @@ from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 
 IDS_OF_ONE_NETWORK = (("creative", "existingId"), ("targeting", "locationIds"), ("targeting", "native"))
-"""The members of the shared brief that mean something on one network only, and are never left out."""
+"""The members of the shared brief that are valid on one network only, and are never left out."""
 
 
 @frozen
@@ -35,7 +35,7 @@ class Cell:
 
     Attributes:
         key: the name of the cell in the launch.
-        brief: the merged brief as JSON, without what is left out; None if there are issues.
+        brief: the merged brief as JSON, without the members that are left out; None if there are issues.
         left_out: the paths of the members of the shared brief that the network does not take.
         issues: why the brief is refused. Paths are those of the launch: ``accounts.0.campaign.budget.amount``.
     """
@@ -97,7 +97,7 @@ def make_cells(launch: NewLaunch, accounts: Mapping[str, Account]) -> list[Cell]
 def locate_issue(position: int, issue: Issue) -> Issue:
     """Return an issue of a cell's brief with the path that it has in the launch.
 
-    ``position`` is the position of the cell's account. Issues of the account itself are those of ``accountId``.
+    ``position`` is the position of the cell's account. Issues of the account itself get the path of ``accountId``.
     """
     if issue.path.partition(".")[0] == "account":
         return issue._replace(path=f"accounts.{position}.accountId")

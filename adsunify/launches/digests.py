@@ -1,4 +1,4 @@
-"""The digest of a change set: what a person confirms."""
+"""The digest of a change set, which a person confirms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wanted, as a file: the form of the document that ``diff`` and ``apply`` take (docs/campaigns_in_git.md)."""
+"""Desired state as a file: the document that ``diff`` and ``apply`` take (docs/campaigns_in_git.md)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_LAUNCHES = 100
 
 
 class WantedEntity(CrossFieldModel):
-    """An entity that exists, and what is wanted of it: fields of its network's SETTINGS table by name, and a status.
+    """An existing entity with its wanted values: fields of its network's SETTINGS table by name, and a status.
 
     Fields that are left out are not managed. null means that the field is not set.
     """
@@ -67,7 +67,10 @@ def _is_field_value(value: object) -> bool:
 
 
 class WantedLaunch(CrossFieldModel):
-    """A launch, and the status that its campaigns should have. Without accounts, nothing of it is wanted any more."""
+    """A launch, and the status that its campaigns should have.
+
+    Without accounts, none of its campaigns is wanted any more.
+    """
 
     campaign: FreeForm
     accounts: Annotated[Items[LaunchAccount], Field(max_length=MAX_LAUNCH_ACCOUNTS)]
@@ -89,9 +92,10 @@ class WantedLaunch(CrossFieldModel):
 
 
 class Document(CrossFieldModel):
-    """What is wanted of the accounts of a workspace.
+    """The desired state of the accounts of a workspace.
 
-    ``name`` tells several files of one workspace apart: a file pauses only what a file of its name has created.
+    ``name`` distinguishes several files of one workspace: a file pauses only entities that a file of its name has
+    created.
     """
 
     name: Omittable[LaunchName] = None
@@ -116,7 +120,7 @@ class Document(CrossFieldModel):
 
 
 def _find_repeated_entities(entities: Any) -> Iterator[Violation]:
-    """Yield a violation for each entity that is named before. ``entities`` may be unchecked input."""
+    """Yield a violation for each entity that an earlier entry names. ``entities`` may be unchecked input."""
     places: set[tuple[Json, ...]] = set()
     for index, entity in enumerate(entities or ()):
         if isinstance(entity, WantedEntity):

@@ -1,8 +1,8 @@
-"""Compares what is wanted of an entity with what adsunify wrote last and with what the network holds. It reads nothing.
+"""Compares the wanted values of an entity with the values that adsunify wrote last and with the present values.
 
-A field of the file that differs from the network is a change. It has drifted as well if the network does not hold what
-adsunify wrote last: somebody has changed it outside. Values are compared by what they mean, so ``25`` is ``25.00``, and
-a list has no order.
+A field of the file that differs from the network is a change. It has drifted as well if the present value is not the
+value that adsunify wrote last: somebody changed it outside adsunify. Values are compared by their meaning, so ``25``
+equals ``25.00``, and the order of a list does not count. The module reads nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STATUS_FIELD = "status"
 
 @frozen
 class Drift:
-    """A field that somebody has changed outside: what adsunify wrote last, and what the network holds now."""
+    """A field that somebody changed outside adsunify: the value that adsunify wrote last, and the present value."""
 
     field: str
     planned: Json
@@ -36,7 +36,7 @@ class Drift:
 
 @frozen
 class EntityComparison:
-    """The differences of one entity. A change is from what the network holds to what the file wants."""
+    """The differences of one entity. A change leads from the present value to the value of the file."""
 
     changes: tuple[Change, ...] = ()
     drifted: tuple[Drift, ...] = ()
@@ -81,7 +81,7 @@ def has_same_meaning(network: Network, account: Account, setting: Setting | None
 
 
 def _parse_value(network: Network, account: Account, setting: Setting | None, value: Json) -> object:
-    """Return what a value means; a value of another form is returned unchanged, so it differs from every other."""
+    """Return a value in comparable form. A malformed value is returned unchanged, so it differs from all others."""
     if value is None or value in ("", []):
         return None
     if setting is None:
@@ -138,4 +138,4 @@ _PARSERS: Mapping[SettingUnit, Callable[[Json], object]] = {
     "text": _parse_text,
     "choice": _parse_text,
 }
-"""Unit of a setting -> what a value of it means."""
+"""Unit of a setting -> the function that returns a value in comparable form."""

@@ -15,7 +15,7 @@ def fill_template(template: str, values: Mapping[str, str]) -> str:
 
 
 def find_country(brief: Mapping[str, Json]) -> str | None:
-    """Return the country that ``{country}`` stands for; None if ``targeting.countries`` does not have exactly one."""
+    """Return the value of ``{country}``; None if ``targeting.countries`` does not have exactly one."""
     targeting = brief.get("targeting")
     countries = targeting.get("countries") if isinstance(targeting, Mapping) else None
     if isinstance(countries, list | tuple) and len(countries) == 1 and isinstance(countries[0], str):

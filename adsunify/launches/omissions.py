@@ -1,7 +1,7 @@
 """Which members of the shared brief a network leaves out.
 
 Only members of ``platform`` and ``creative`` are ever left out, and only those that no format of the network accepts.
-Everything else stays, so that a network that cannot carry it refuses the brief.
+Everything else stays, and a network that does not support it refuses the brief.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from adsunify.values.exact_json import Json
 OMITTABLE_PARTS = ("platform", "creative")
 DECLARATION = "platform.euPoliticalAdvertising"
 NEVER_OMITTED = frozenset({"platform.specialAdCategories"})
-"""A declaration that bounds whom an ad may reach. ``euPoliticalAdvertising: true`` is one, too."""
+"""The declarations that limit the audience of an ad. ``euPoliticalAdvertising: true`` is one, too."""
 
 
 def find_omissions(
@@ -34,7 +34,7 @@ def find_omissions(
         account: the account; some rows of a format apply to some accounts only.
         brief: the merged brief. Its goal and period select the rows of the formats.
         shared: the shared brief.
-        own_parts: the parts for the network and for the account. What they give is never left out.
+        own_parts: the parts for the network and for the account. Their members are never left out.
     """
     own_paths = {path for part in own_parts for path in _list_paths(part)}
     candidates = [

@@ -9,7 +9,7 @@
                                              prepared --expire---> expired
                                                                    running --cancel--> cancelled
 
-Cancelling a running change set cancels the cells that have not begun. The other cells end as if it were not cancelled.
+Cancelling a running change set cancels the cells that have not begun. The other cells run to their end.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def get_cell_state(status: OperationStatus, *, refused: bool, expired: bool, sta
         status: the status of the operation.
         refused: the network refused the last write that was sent.
         expired: the review time of the operation is over.
-        stalled: the lease of a running operation ran out with a write in flight, so its outcome is unknown.
+        stalled: the lease of a running operation has expired with a write in flight, so its outcome is unknown.
     """
     if status == "running" and stalled:
         return "unknown"

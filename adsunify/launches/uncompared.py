@@ -1,4 +1,4 @@
-"""The members of a brief of which no read shows whether the network holds them. It reads nothing."""
+"""The members of a brief whose values at the network no read shows. The module reads nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIELDS_BY_MEMBER: Mapping[str, tuple[str, ...]] = {
     "schedule.endAt": ("endAt",),
     "creative.url": ("url",),
 }
-"""Member of a brief -> the fields of settings that show it. The EDITS tables name those of the other texts."""
+"""Member of a brief -> the fields of settings that show it. For other texts, the EDITS tables name the fields."""
 
 
 FIXED_MEMBERS = ("goal", "budget.period", "budget.currency")

@@ -1,4 +1,4 @@
-"""Parameters that a launch adds to the address that an ad leads to."""
+"""Parameters that a launch adds to the landing page address of an ad."""
 
 from __future__ import annotations
 

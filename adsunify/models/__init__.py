@@ -1,1 +1,1 @@
-"""What callers write: the brief and the edit as pydantic models, and the messages that refuse them."""
+"""The input of callers: the brief and the edit as pydantic models, and the messages of refused input."""

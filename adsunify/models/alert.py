@@ -1,4 +1,4 @@
-"""Alerts as callers write them: what an event shall tell about synced figures (docs/alerts.md)."""
+"""Alerts as callers write them: conditions on synced figures that cause an event (docs/alerts.md)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from adsunify.models.error_messages import Violation
 from adsunify.models.guardrail import MAX_SCOPE_ITEMS, Code, Currency, LimitAmount, Name
 
 AlertKind = Literal["spendAbove", "noDeliveryFor", "disapproved", "paceAbove"]
-"""What an alert tells."""
+"""The kind of condition of an alert."""
 AlertLevel = Literal["account", "campaign", "adGroup", "ad"]
 MAX_ALERT_DAYS = 31
 """The longest window of ``spendAbove``."""
@@ -41,7 +41,7 @@ KIND_MEMBERS: Mapping[AlertKind, tuple[str, ...]] = {
     "disapproved": (),
     "paceAbove": ("percent",),
 }
-"""The members that say what an alert of a kind tells. All are required, but for ``days``."""
+"""The members that an alert of a kind has. All of them are required, except ``days``."""
 KIND_LEVELS: Mapping[AlertKind, tuple[AlertLevel, ...]] = {
     "spendAbove": ("account", "campaign", "adGroup", "ad"),
     "noDeliveryFor": ("ad", "adGroup", "campaign"),
@@ -57,7 +57,7 @@ AlertPercent = Annotated[Number, Field(ge=1, le=MAX_ALERT_PERCENT), number_schem
 
 
 def _describe_kinds(schema: dict[str, Any]) -> None:
-    """Replace the schema by one for each kind, which has the members of the kind only."""
+    """Replace the schema by one schema per kind, with the members of that kind only."""
     remove_null_defaults(schema)
     members = schema["properties"]
     for name in ("type", "properties", "required", "additionalProperties"):
@@ -128,7 +128,7 @@ class NewAlert(CrossFieldModel):
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
         """Check that the members are those of the kind."""
-        if members.kind not in tuple(KIND_MEMBERS):  # a refused kind may have no hash
+        if members.kind not in tuple(KIND_MEMBERS):  # a refused kind may be unhashable
             return []
         accepted = KIND_MEMBERS[members.kind]
         problems = [

@@ -87,7 +87,7 @@ else:
 
 
 def remove_null_defaults(schema: dict[str, Any]) -> None:
-    """Remove the defaults null, which stand for members that are left out."""
+    """Remove the null defaults of members that may be left out."""
     for member in schema.get("properties", {}).values():
         default = member.get("default", ...)
         if default is None:
@@ -97,7 +97,7 @@ def remove_null_defaults(schema: dict[str, Any]) -> None:
 
 
 PythonValues = Mapping[str, Callable[[Any], str]]
-"""Member -> a function that makes its text of a Python value. It raises PydanticCustomError."""
+"""Member -> a function that converts a Python value to the member's text. It raises PydanticCustomError."""
 
 
 class ApiModel(BaseModel):
@@ -134,7 +134,7 @@ class ApiModel(BaseModel):
                 )
                 raise InvalidInput([to_issue(problem, "") for problem in problems]) from None
 
-        __init__.__pydantic_base_init__ = True  # pydantic need not call it for the models inside of a model
+        __init__.__pydantic_base_init__ = True  # pydantic does not call it for nested models
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **settings: Any) -> Self:
@@ -157,7 +157,7 @@ class ApiModel(BaseModel):
         if settings:
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
         value: Self = cls.__pydantic_validator__.validate_python(obj, by_alias=True, by_name=False)
-        if "\\x00" in repr(obj) and (problems := list(find_nul(obj))):  # the backslash may be part of the text
+        if "\\x00" in repr(obj) and (problems := list(find_nul(obj))):  # the backslash may belong to the text
             raise validation_error(value, problems)
         return value
 
@@ -166,14 +166,14 @@ class ApiModel(BaseModel):
         return self.model_dump(exclude_none=True)
 
     def to_arguments(self) -> dict[str, Any]:
-        """Return the members by their Python names; those that the model does not name have the names of the input."""
+        """Return the members by their Python names; extra members have the names of the input."""
         return vars(self) | (self.model_extra or {})
 
 
 def _convert_python_values(model: type[ApiModel], members: dict[str, Any]) -> dict[Location, Violation]:
-    """Replace Python values in the arguments of a constructor by their texts, and leave out the optional ones of None.
+    """Replace Python values in the arguments of a constructor by their texts, and leave out optional None values.
 
-    A value that has no text stays, so that pydantic refuses it, too. Returns the violations by their locations.
+    A value without a text stays, so that pydantic refuses it, too. Returns the violations by their locations.
     """
     refused: dict[Location, Violation] = {}
     for name in [name for name, value in members.items() if value is None]:
@@ -199,7 +199,7 @@ class CrossFieldModel(ApiModel):
         """Return the rules that ``members`` breaks.
 
         ``members`` is an instance of the model, or an object that holds the unchecked values under the same names (None
-        for those that are missing or of the wrong type).
+        for missing values and values of the wrong type).
         """
 
     @model_validator(mode="after")
@@ -302,7 +302,7 @@ EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 def _copy_free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     """Copy a free-form object. In JSON mode pydantic has rounded fractions to floats."""
     if info.mode == "json" and _is_plain(value):
-        return value  # pydantic has made it, and nobody else has a reference
+        return value  # pydantic made this object, and no other code has a reference to it
     _report_rounding(info)
     problems: list[Violation] = []
     copied: dict[str, Any] = _copy_json(value, (), problems)

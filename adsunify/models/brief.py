@@ -254,7 +254,7 @@ _NOT_POSITIVE = ("out_of_range", "must be greater than 0.")
 _UNIQUE_LISTS = {"countries": ("targeting", "countries"), "location_ids": ("targeting", "locationIds")}
 _REPLACED_BY_NATIVE = ("countries", "location_ids")
 _INHERITED_MEMBERS = ("headlines", "descriptions")
-"""Members that every existing creative already has. A network's tables name further ones.
+"""Members that every existing creative already has. A network's tables name further members.
 
 An existing file has none of them: a video (TikTok) has no text, address or cover, an image (ChatGPT) has no headline.
 """

@@ -23,7 +23,7 @@ from adsunify.values.client_ids import MAX_CLIENT_ID_LENGTH
 Location = tuple[str | int, ...]
 MIN_SIMILARITY = 0.7  # of a member that is suggested for an unknown one; 1 is equality
 NULL_SCHEMA = {"type": "null"}
-MAX_SHOWN_NAME_LENGTH = 60  # a path shows so many characters of a member's name
+MAX_SHOWN_NAME_LENGTH = 60  # the characters of a member's name in a path
 
 FILE = "FILE"
 """The path of issues of a whole document."""
@@ -141,7 +141,7 @@ def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[
     """Yield pydantic's errors as violations with our codes and messages, which never contain the value."""
     described: set[Location] = set()
     for details in error.errors(include_url=False):
-        # pydantic counts accepted items only, so it also calls a list with refused items too short
+        # pydantic counts only accepted items, so it reports a list with refused items as too short as well
         value = details["input"]
         if details["type"] == "too_short" and isinstance(value, Sized) and len(value) >= details["ctx"]["min_length"]:
             continue
@@ -191,7 +191,7 @@ def _find_member_schema(model: type[BaseModel], place: Location) -> Mapping[str,
 
 
 def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Violation]) -> int:
-    """Cut each list of an unchecked input to the limit in the model's schema, and report the cut in ``problems``.
+    """Cut each list of an unchecked input to the limit in the model's schema, and add a problem for it.
 
     At most :data:`MAX_ISSUES` unknown members stay in the input. Returns the number of unknown members removed.
     """

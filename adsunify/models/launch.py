@@ -28,7 +28,7 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def _check_template(template: str, names: Sequence[str]) -> str:
-    """Return the template if it has no placeholder but ``names``, and no other brace."""
+    """Return the template if all its placeholders are in ``names`` and it has no other braces."""
     accepted = ", ".join(f"{{{name}}}" for name in names)
     for name in PLACEHOLDER.findall(template):
         if name not in names:
@@ -126,7 +126,7 @@ def find_repeated_keys(accounts: Any) -> Iterator[Violation]:
 
 
 def _read_cell_key(account: Any) -> str | None:
-    """Return the key of a cell, perhaps of unchecked input; None if it has none that can be compared."""
+    """Return the key of a cell, perhaps of unchecked input; None if it has no key that can be compared."""
     if isinstance(account, LaunchAccount):
         return account.cell_key
     if not isinstance(account, Mapping):

@@ -80,7 +80,10 @@ def _parse_large(model: type[ModelT], data: bytes | str, values: int, prefix: st
 
 
 def _reduce_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> ValidationError:
-    """Return the errors of the first items of every list, if they have any. Describing all errors takes too long."""
+    """Return only the errors of the first items of every list, if there are any.
+
+    Describing all errors takes too long.
+    """
     cut_lists(raw, MAX_DESCRIBED_ITEMS)
     try:
         model.model_validate(raw)

@@ -21,7 +21,7 @@ from adsunify.models.parsing import MAX_VALUES
 from adsunify.values.exact_json import Json
 
 AMOUNT_MEMBERS = frozenset({"amount", "bid"})
-"""Members of a brief whose numbers are read as the text that stands in the file: ``25.00`` is ``"25.00"``."""
+"""Members of a brief whose numbers are read as their text in the file: ``25.00`` is ``"25.00"``."""
 NATIVE_MEMBER = "native"
 """The member with native JSON, in which a number stays a number."""
 
@@ -105,7 +105,7 @@ class _Reader:
 
 def _read_scalar(node: yaml.ScalarNode) -> Json:
     text: str = node.value
-    if node.style is not None:  # in quotes, or a block
+    if node.style is not None:  # a quoted text or a block
         return text
     if text in _CONSTANTS:
         return _CONSTANTS[text]

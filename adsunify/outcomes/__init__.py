@@ -1,1 +1,1 @@
-"""What happened to a write whose outcome is not known: verdicts from evidence. No I/O but flows."""
+"""Decides from evidence whether a write with an unknown outcome was applied. No I/O except flows."""

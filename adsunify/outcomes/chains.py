@@ -1,4 +1,4 @@
-"""What a chain of operations has applied: from receipts, from verdicts, and from what earlier plans carried."""
+"""The steps that a chain of operations has applied, from receipts, verdicts, and the carried steps of earlier plans."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from adsunify.values.json_pointer import get_value
 
 @frozen
 class ChainProgress:
-    """What a chain has applied.
+    """The progress of a chain.
 
     Attributes:
-        carried: what is applied, by step key.
+        carried: the applied steps, by step key.
         undecided: the keys of steps in doubt without a verdict.
         remaining: the keys of steps that are not, or not completely, applied.
         applied_verdicts: the verdicts by which steps of the last operation count as applied.
@@ -36,11 +36,11 @@ def read_chain_progress(
     own_doubts: Collection[tuple[str, int]],
     verdicts: Sequence[StepVerdict],
 ) -> ChainProgress:
-    """Compute what a chain has applied.
+    """Compute the progress of a chain.
 
-    A receipt wins over every verdict. What the last plan carries because of a verdict about an older operation is kept
-    as long as that operation's attempt is in doubt. An attempt of the last operation needs a verdict even if a late
-    receipt says that an older operation applied the step: both may be applied.
+    A receipt overrides every verdict. If the last plan carries a step because of a verdict about an older operation,
+    the step stays carried as long as the attempt of the older operation is in doubt. An attempt of the last operation
+    needs a verdict even if a late receipt says that an older operation applied the step: both may be applied.
 
     Args:
         plan: the plan of the last operation.
@@ -60,7 +60,7 @@ def read_chain_progress(
         older = older_doubts.get(step.key)
         if before is not None and outputs is None and step.key in older_doubts:
             outputs, items = before.outputs, {**before.items, **items}
-        elif older is not None and outputs is None and older.verdict == "applied":  # found after the plan was made
+        elif older is not None and outputs is None and older.verdict == "applied":  # decided after the plan was made
             outputs, items = older.outputs, {**_get_applied_items(older), **items}
             applied_verdicts.append(older)
         for doubt in sorted(doubt for doubt in own_doubts if doubt[0] == step.key):
@@ -97,7 +97,7 @@ def _merge_items(step: Step, items: Mapping[int, str]) -> Outputs | None:
 
 
 def make_receipt(plan: Plan, verdict: StepVerdict) -> Receipt:
-    """Make the receipt that an attempt would have, of which a verdict says that it was applied."""
+    """Make the receipt of an attempt that a verdict declares applied."""
     n = next(n for n, step in enumerate(plan.steps) if step.key == verdict.step_key)
     items = tuple(
         ItemReceipt(item.index, "applied", item.id)

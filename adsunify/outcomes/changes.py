@@ -20,7 +20,7 @@ STATUS_ACTIONS = ("status", "activate")
 
 @frozen
 class ChangeJudgement:
-    """What a read says about an update or a deletion: the verdict, what was found in words, and one sentence why."""
+    """The verdict of a read about an update or a deletion. It has a text about the present values and the reason."""
 
     verdict: VerdictName
     found: str
@@ -42,7 +42,7 @@ def judge_deletion(level: Level, entity: ParsedEntity | None) -> ChangeJudgement
 def judge_update(
     network: Network, account: Account, plan: Plan, step: Step, planned: PlannedEntity, entity: ParsedEntity
 ) -> ChangeJudgement:
-    """Judge an update: the values after it hold, the values before it hold, or neither."""
+    """Judge an update: the entity has the values after it, the values before it, or neither."""
     assert planned.level is not None
     level = planned.level
     if plan.action in STATUS_ACTIONS:

@@ -48,13 +48,16 @@ def compare_parts(
 
 
 def is_match(comparisons: Sequence[MemberComparison]) -> bool:
-    """Whether an entity agrees in every planned member that the read shows, and in one at least."""
+    """Whether an entity agrees in every planned member that the read shows, and the read shows at least one."""
     results = {comparison.result for comparison in comparisons}
     return "same" in results and "different" not in results
 
 
 def _list_members(planned: Mapping[str, Json], above: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield the pointer and the value of each member. Objects are walked through, lists and empty objects are not."""
+    """Yield the pointer and the value of each member.
+
+    Members of objects are visited; lists and empty objects are values.
+    """
     for name, value in planned.items():
         pointer = f"{above}/{name.replace('~', '~0').replace('/', '~1')}"
         if isinstance(value, Mapping) and value:

@@ -17,7 +17,7 @@ from adsunify.values.json_pointer import get_text, get_value
 
 @frozen
 class ItemDecision:
-    """The verdict of one item: the id as a receipt would have it, one sentence why, and the reads behind it."""
+    """The verdict of one item: the id in the form of a receipt, the reason in one sentence, and the reads behind it."""
 
     index: int | None
     verdict: VerdictName
@@ -31,8 +31,8 @@ def decide_absence(
 ) -> ItemDecision:
     """Decide an item that a complete list does not contain.
 
-    It is not applied if an earlier inspection had the same result, and the later read is past the time after which the
-    lists of the level show every new entity.
+    The item is not applied if an earlier inspection had the same result, and the later read is so late that the lists
+    of the level show every new entity.
     """
     before = [read for read in earlier if read.is_absence and read.item == absence.item and read.at < absence.at]
     visible_at = intent_at + 1000 * (VISIBILITY_SECONDS if level is None else level.visibility_seconds)
@@ -45,9 +45,9 @@ def decide_absence(
 
 
 def refuse_shared_entities(decisions: Sequence[ItemDecision]) -> list[ItemDecision]:
-    """Return the decisions about a request, with the items undecided that were found in the same entity.
+    """Return the decisions about a request; items that were found in the same entity become undecided.
 
-    Items that do not differ are all found in an entity of one of them.
+    Equal items all match the entity of any one of them.
     """
     ids = [decision.id for decision in decisions if decision.verdict == "applied"]
     reason = "Several items of the request agree with the same entity."
@@ -65,20 +65,23 @@ PARTIAL_DOUBT = ItemDecision(
     "The request creates a whole tree or nothing. The account has a part of it, which another write may have made.",
 )
 MAX_NAMED_CHILDREN = 3
-"""How many children of others a verdict names."""
+"""How many foreign children a verdict names."""
 
 
 def make_child_doubt(entity: ParsedEntity, foreign: Sequence[ParsedEntity], read: str, at: int) -> ItemDecision:
-    """Make the doubt about an entity that has children of others, which were read at a time in milliseconds."""
+    """Make the doubt about an entity with children that other writes created.
+
+    ``at``: the time of their read in milliseconds.
+    """
     names = ", ".join(f"the {child.kind} {child.id}" for child in foreign[:MAX_NAMED_CHILDREN])
     reason = f"The {entity.kind} has {names}, which the operation has not created."
     return ItemDecision(None, "undecided", reason, None, (Evidence(read, at, names),))
 
 
 def refuse_found_entities(decisions: Sequence[ItemDecision], doubt: ItemDecision) -> list[ItemDecision]:
-    """Return the decisions about a request, with the items undecided that were found.
+    """Return the decisions about a request; items with an entity become undecided.
 
-    ``doubt`` has the reason why what was found may be another write's, and the read behind it.
+    ``doubt`` has the reason why the entities may belong to another write, and the read behind it.
     """
     return [
         evolve(
@@ -137,7 +140,7 @@ def _build_output(output: Output, level: Level | None, id_: str) -> str:
 
 
 def build_item_id(planned: PlannedEntity, entity: ParsedEntity) -> str:
-    """Return the id of a created entity as a receipt of its step has it: Google's are resource names."""
+    """Return the id of a created entity in the form of a receipt: Google's ids are resource names."""
     assert planned.level is not None
     native = get_text(entity.native, planned.level.id) or ""
     if "/" in native:

@@ -22,11 +22,11 @@ class PlannedEntity:
     Attributes:
         index: the position in the planned array; None if the step has no items.
         kind: the kind of the entity.
-        level: the level of the entity; None if it is no level, such as a picture.
+        level: the level of the entity; None if its kind is not a level, such as a picture.
         members: the native members that are sent, placed as a read of the level shows them.
         entity_id: the id of an entity that exists already, as lists show it; None for a create.
         parent_id: the id of the parent, as lists show it; None if the level has none or it is not known.
-        is_parent_new: the same operation created the parent.
+        is_parent_new: whether the same operation created the parent.
     """
 
     index: int | None
@@ -100,7 +100,10 @@ def _read_operation(content: Json) -> tuple[str, Mapping[str, Json]] | None:
 
 
 def _find_members(level: Level, content: Json) -> Json:
-    """Return the object in the content that has a name, or else the innermost one; some networks wrap it in others."""
+    """Return the object in the content that has a name, or else the innermost object.
+
+    Some networks wrap the entity in other objects.
+    """
     named = find_object(content, level.name) if level.name else None
     if named is not None:
         return named

@@ -43,7 +43,7 @@ class Reversal:
 
     Attributes:
         step_key: the step that it undoes.
-        action: what it does.
+        action: the action of the change.
         kind: the kind of the entity.
         entity_id: the id of the entity, as lists show it.
         fields: field -> the value before, for an ``edit``.
@@ -66,7 +66,7 @@ def list_reversals(
     """Return the changes that undo an operation, in the order in which they are written.
 
     Entities that were created are deleted, the lowest level first. Entities that were activated are paused, the highest
-    level first, so that everything stops with the first write.
+    level first, so that the first write stops everything.
 
     Raises:
         InvalidInput: ``not_reversible``, with an issue for each step that cannot be undone.
@@ -155,7 +155,7 @@ def _reverse_edit(network: Network, plan: Plan, applied: Sequence[AppliedStep]) 
 
 
 def find_edited_entity(plan: Plan, applied: Sequence[AppliedStep]) -> tuple[Kind, str] | None:
-    """Return the entity of an edit. A write may be about an object beside it, such as Outbrain's budget."""
+    """Return the entity of an edit. A write may change a separate object, such as Outbrain's budget."""
     for applied_step in applied:
         for kind in ENTITY_KINDS:
             if applied_step.step.kind == kind and applied_step.step.entity is not None:
@@ -164,7 +164,7 @@ def find_edited_entity(plan: Plan, applied: Sequence[AppliedStep]) -> tuple[Kind
 
 
 def _list_planned_entities(plan: Plan) -> Iterator[tuple[Kind, str]]:
-    """Yield the entity that the plan names beside its steps: in its edit, or among the budgets of its exposure."""
+    """Yield the entities that the plan names outside its steps: in its edit, or in the budgets of its exposure."""
     budgets = () if plan.exposure is None else plan.exposure.budgets
     places = [(plan.edit["kind"], plan.edit["entityId"])] if plan.edit is not None else []
     for place, entity_id in [*places, *((budget.kind, budget.entity_id) for budget in budgets)]:

@@ -1,7 +1,7 @@
 """Finds the entity that a create made, or shows that the account does not have it. Every request is a read.
 
 An entity is recognised below a parent that the same operation created, or by the members that were sent together with
-its time of creation or a unique name. An entity that a receipt names is another step's.
+its time of creation or a unique name. An entity that a receipt names belongs to another step.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
 CLOCK_TOLERANCE = timedelta(seconds=120)
-"""By how much the clock of a network may be behind ours."""
+"""How far the clock of a network may be behind ours."""
 PAGE_SIZE = 100
 RIVAL_REASON = "Another write may have made it as well, so it is not certain whose it is."
 TWIN_WARNING = "One that somebody else made exactly alike cannot be told apart."
 NAME_MEMBER = "resourceName"
-"""The member with the id of an object that is no level (Google)."""
+"""The member with the id of an object that has no level (Google)."""
 
 
 @frozen
 class CompleteList:
-    """All entities of a level, or of one parent: every status, to the last page. ``pages`` were read."""
+    """All entities of a level, or of one parent, in every status, to the last page.
+
+    ``pages``: how many pages were read.
+    """
 
     entities: tuple[ParsedEntity, ...]
     pages: int
@@ -44,10 +47,11 @@ class CompleteList:
 
 @frozen
 class CreationJudgement:
-    """What a complete list says about one planned entity.
+    """The judgement of a complete list about one planned entity.
 
     Attributes:
-        verdict: ``not_applied`` means that the list does not contain the entity. One such list does not decide.
+        verdict: ``not_applied`` means that the list does not contain the entity. One list without the entity does not
+            decide.
         found: what the list contains, in words.
         reason: one sentence that says why.
         entity: the entity of the verdict ``applied``.
@@ -61,7 +65,7 @@ class CreationJudgement:
 
 @frozen
 class CandidateEntity:
-    """An entity that may be the planned one: ``is_match`` if it agrees in every member that can be compared."""
+    """An entity that may be the planned one. ``is_match``: whether it agrees in every member that can be compared."""
 
     entity: ParsedEntity
     created: datetime | None
@@ -158,8 +162,8 @@ def list_candidates(
 ) -> list[CandidateEntity]:
     """Return the entities of a list that may be the planned one.
 
-    A candidate is a match only if it can be told from older and later entities. An entity with another name is a
-    candidate if it was created during the attempt and agrees in everything else: the network or a person may have
+    A candidate is a match only if it can be distinguished from older and later entities. An entity with another name is
+    a candidate if it was created during the attempt and agrees in everything else: the network or a person may have
     changed its name.
 
     Args:
@@ -188,7 +192,7 @@ def list_candidates(
 
 
 def judge_candidates(planned: PlannedEntity, candidates: Sequence[CandidateEntity]) -> CreationJudgement:
-    """Judge whether the planned entity was created by the candidates of a complete list that no receipt names."""
+    """Judge whether the planned entity was created. ``candidates``: those of a complete list that no receipt names."""
     assert planned.level is not None
     label = planned.level.label
     matches = [candidate for candidate in candidates if candidate.is_match]

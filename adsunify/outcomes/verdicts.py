@@ -21,8 +21,8 @@ class Evidence:
         read: what was read, in words.
         at: the time of the read, in milliseconds since 1970.
         found: what the read contained, in words.
-        is_absence: the read was complete (all statuses, to the last page) and did not contain the write. Two such reads
-            decide that a step was not applied; the second is part of a later inspection.
+        is_absence: whether the read was complete (all statuses, to the last page) and did not contain the write. Two
+            such reads decide that a step was not applied; the second is part of a later inspection.
         item: the position of the item that the read is about; None if the step has no items.
     """
 
@@ -63,7 +63,9 @@ class ItemVerdict:
 
 @frozen
 class StepVerdict:
-    """The verdict of one attempt at a step. It changes no status and is no receipt; a later receipt replaces it.
+    """The verdict of one attempt at a step.
+
+    It does not change a status and is not a receipt; a later receipt replaces it.
 
     Attributes:
         step_key: the key of the step.

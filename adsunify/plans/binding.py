@@ -42,7 +42,7 @@ def fill_bindings(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int
         if not isinstance(value, str):
             raise ValueError(f"{binding.step}.{binding.output} holds several ids; a binding needs one")
         text_ = binding.prefix + value
-        if binding.cast == "integer" and not (text_.isascii() and text_.isdigit()):  # int() takes " 1_0 " too
+        if binding.cast == "integer" and not (text_.isascii() and text_.isdigit()):  # int() also accepts " 1_0 "
             raise ValueError(f"{binding.step}.{binding.output} must be sent as a whole number, and is not one")
         set_value(target, binding.to, int(text_) if binding.cast == "integer" else text_)
     if only is not None and step.items is not None:
@@ -52,7 +52,7 @@ def fill_bindings(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int
 
 
 def apply_overlay(step: Step, request: Request, response: Response) -> Request:
-    """Return the step's request with the object that was read, changed as the plan says.
+    """Return the step's request with the object that was read and the changes of the plan.
 
     Raises:
         ProviderUnreadable: the response does not contain the object.

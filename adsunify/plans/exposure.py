@@ -1,4 +1,4 @@
-"""What a plan allows to be spent: the records, their arithmetic and their JSON.
+"""The spend that a plan allows: the records, their arithmetic and their JSON.
 
 Amounts are counts of micro-units, of which a million make one major unit of the account's currency. An amount without
 an end is ``unbounded``. An amount that no table can compute is ``unknown``; it is never treated as zero.
@@ -27,7 +27,7 @@ def add_amounts(first: Amount, second: Amount) -> Amount:
 
 
 def subtract_amounts(after: Amount, before: Amount) -> Amount:
-    """Return how much ``after`` exceeds ``before``; 0 where it does not."""
+    """Return how much ``after`` exceeds ``before``; 0 if it does not."""
     if isinstance(after, int) and isinstance(before, int):
         return max(0, after - before)
     if "unknown" in (after, before):
@@ -37,7 +37,7 @@ def subtract_amounts(after: Amount, before: Amount) -> Amount:
 
 @frozen
 class Spend:
-    """What may be spent on one day, and in all."""
+    """The amounts that may be spent on one day, and in total."""
 
     daily: Amount = 0
     lifetime: Amount = 0
@@ -46,14 +46,17 @@ class Spend:
         return Spend(add_amounts(self.daily, other.daily), add_amounts(self.lifetime, other.lifetime))
 
     def __sub__(self, before: Spend) -> Spend:
-        """Return how much this exceeds ``before``. A daily amount that rises without an end adds up without bound."""
+        """Return how much this exceeds ``before``.
+
+        If the daily amount rises and there is no end, the total is unbounded.
+        """
         daily, lifetime = subtract_amounts(self.daily, before.daily), subtract_amounts(self.lifetime, before.lifetime)
         is_endless = daily != 0 and lifetime != "unknown" and self.lifetime == "unbounded"
         return Spend(daily, "unbounded" if is_endless else lifetime)
 
     @property
     def is_unknown(self) -> bool:
-        """Whether a part of it is unknown."""
+        """Whether the daily or the lifetime amount is unknown."""
         return "unknown" in (self.daily, self.lifetime)
 
     def to_json(self, currency: str | None) -> dict[str, Json]:
@@ -66,7 +69,7 @@ class Spend:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Spend:
-        """Read what :meth:`to_json` wrote."""
+        """Read the form of the API."""
         return cls(parse_amount(value["daily"]), parse_amount(value["lifetime"]))
 
 
@@ -75,7 +78,7 @@ UNKNOWN_SPEND = Spend("unknown", "unknown")
 
 
 def format_amount(amount: Amount, currency: str | None) -> str:
-    """Format an amount in major units with at least the fraction digits of its currency; nothing is "0"."""
+    """Format an amount in major units with at least the fraction digits of its currency; zero is "0"."""
     if not isinstance(amount, int):
         return amount
     if not amount:
@@ -87,7 +90,7 @@ def format_amount(amount: Amount, currency: str | None) -> str:
 
 
 def parse_amount(text: str) -> Amount:
-    """Parse what :func:`format_amount` wrote. Raises InvalidInput for every other text."""
+    """Parse a text of :func:`format_amount`. Raises InvalidInput for every other text."""
     if text == "unbounded":
         return "unbounded"
     return "unknown" if text == "unknown" else to_units(text, MICROS, "amount")
@@ -124,26 +127,29 @@ class BudgetChange:
 
 
 PERIOD_FIELD = "budgetType"
-"""The name of the period of ``budget`` among the values of an entity: its amount alone does not say what it allows."""
+"""The name of the period of ``budget`` among the values of an entity. The amount has no meaning without its period."""
 CHILDREN_FIELDS: Mapping[str, str] = {"adGroup": "adGroups", "ad": "ads"}
-"""The names of the numbers of entities below an entity among its guarded values, by the kind of the entities below."""
+"""The names of the numbers of children among the guarded values of an entity, by the kind of the children."""
 GUARD_MEMBERS = ("guards", "laterGuards")
-"""The members of the stored form with guards. The second has those that servers of version 0.1 do not know."""
+"""The members of the stored form with guards.
+
+The second member has the guards that servers of version 0.1 do not know.
+"""
 LATER_FIELDS = (PERIOD_FIELD, *CHILDREN_FIELDS.values())
 """The fields of the guards in the second member."""
 
 
 @frozen
 class Guard:
-    """A value on which the exposure of a plan rests. It must be the same when the plan is executed.
+    """A value that the exposure of a plan depends on. It must be the same when the plan is executed.
 
     Attributes:
         kind: the kind of the entity.
         field: the name of the setting.
         value: the value as it was read: an amount in micro-units, a period, an instant, a day or a number of entities
             as text, None if it is not set, or ``unknown``.
-        planned: the amount that the plan sets, in micro-units. A present value that is not lower is accepted as well:
-            the plan then only lowers it.
+        planned: the amount that the plan sets, in micro-units. A present value that is not lower than this amount is
+            accepted as well, because the plan only lowers it.
     """
 
     kind: str
@@ -176,18 +182,18 @@ class Guard:
 
 @frozen
 class Exposure:
-    """What guardrails must know of a plan. Amounts are in the account's currency.
+    """The facts of a plan that guardrails check. Amounts are in the account's currency.
 
     Attributes:
         currency: the ISO 4217 code; None if the account's currency is not known, and then every amount but 0 is
             unknown.
-        exposure: what can be spent once the plan is executed, and could not be spent before.
-        planned: the budgets that the plan sets up, also where everything stays paused.
+        exposure: the additional amount that can be spent after the plan is executed.
+        planned: the budgets that the plan creates, also if all entities stay paused.
         highest_bid: the highest bid that the plan sets; None if it sets none; ``unknown`` if no table can compute it.
         budgets: the budgets of existing entities that the plan changes.
-        guards: the values on which ``exposure`` rests. They are read again before the first write.
+        guards: the values that ``exposure`` depends on. They are read again before the first write.
         activates: whether the plan sets an entity to active, or to a status that no table knows.
-        reduces: whether the plan only reduces what can be spent, whatever else has changed.
+        reduces: whether the plan only reduces the possible spend, even if other values have changed.
     """
 
     currency: str | None
@@ -200,11 +206,11 @@ class Exposure:
     reduces: bool = False
 
     def without_guards(self) -> Exposure:
-        """Return the exposure if the guarded values are not compared: what rests on them is unknown."""
+        """Return the exposure for a call without comparison of the guarded values: dependent amounts are unknown."""
         return evolve(self, exposure=UNKNOWN_SPEND, highest_bid="unknown", guards=()) if self.guards else self
 
     def to_json(self) -> dict[str, Json]:
-        """Return the stored form. It has no member for what the exposure does not have."""
+        """Return the stored form. Empty parts of the exposure have no member."""
         value: dict[str, Json] = {
             "exposure": self.exposure.to_json(self.currency),
             "planned": self.planned.to_json(self.currency),
@@ -222,7 +228,7 @@ class Exposure:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Exposure:
-        """Read what :meth:`to_json` wrote."""
+        """Read the stored form."""
         bid = value.get("highestBid")
         return cls(
             value["exposure"]["currency"],
@@ -236,7 +242,7 @@ class Exposure:
         )
 
     def _group_guards(self) -> Iterator[tuple[str, Sequence[Guard]]]:
-        """Yield the guards of each member of the stored form that has any."""
+        """Yield each member of the stored form that has guards, with its guards."""
         for member, is_later in zip(GUARD_MEMBERS, (False, True), strict=True):
             guards = [guard for guard in self.guards if (guard.field in LATER_FIELDS) is is_later]
             if guards:

@@ -1,4 +1,4 @@
-"""The outline of a plan: what stays of it after its retention."""
+"""The outline of a plan, which stays after the retention of the plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def make_outline(plan: Plan) -> Plan:
     """Return a plan without the bodies, queries and bindings of its requests, so that it can be shown, not executed.
 
     Its steps keep their keys, kinds, descriptions, entities and changes, and the method and address of their requests.
-    The digest of the outline is not that of the plan.
+    The digest of the outline differs from the digest of the plan.
     """
     edit = None if plan.edit is None else {name: plan.edit[name] for name in ("kind", "entityId")}
     exposure = None if plan.exposure is None else evolve(plan.exposure, guards=())

@@ -1,4 +1,4 @@
-"""Plans: immutable data that says what is sent to a network, step by step, and how the responses are read.
+"""Plans: immutable data that define the writes to a network, step by step, and how the responses are read.
 
 A :class:`Step` holds one native :class:`~adsunify.http.messages.Request` and its links to other steps. Bindings are
 stored beside the body and never inside it, so text from a caller cannot become a reference. A member that a binding
@@ -296,7 +296,7 @@ def _overlay_to_json(overlay: Overlay) -> dict[str, Json]:
 
 @frozen
 class Carried:
-    """What earlier operations of a chain have applied of a step, so that it is not sent again.
+    """The parts of a step that earlier operations of a chain have applied, so that they are not sent again.
 
     Attributes:
         outputs: the outputs of the step; None if only some of its items were applied.
@@ -332,9 +332,9 @@ class Plan:
     """The steps of one operation. Build a plan with :func:`make_plan`, which checks it.
 
     A plan never changes, so its JSON and bytes are computed once, at their first use. ``exposure`` is None until it is
-    computed, and in plans that were stored before plans had it. ``edit`` is the edit of which the plan was made, as
-    JSON, if the plan must be made again before it is executed; None for other plans. ``carried`` holds, by
-    step key, what earlier operations have applied that this one resumes.
+    computed, and in plans that were stored before plans had it. ``edit`` is the edit from which the plan was made, as
+    JSON, if the plan must be made again before it is executed; None for other plans. ``carried`` has, by step key, the
+    parts that earlier operations of the chain have applied.
     """
 
     network: str
@@ -391,7 +391,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Plan:
-        """Read what :attr:`as_json` returns."""
+        """Read the form of :attr:`as_json`."""
         return cls(
             network=value["network"],
             action=value["action"],
@@ -406,7 +406,7 @@ class Plan:
         )
 
     def with_unchecked_guards(self) -> Plan:
-        """Return the plan for rules if the guarded values are not compared: what rests on them is unknown."""
+        """Return the plan for a call without comparison of the guarded values: dependent amounts are unknown."""
         return self if self.exposure is None else evolve(self, exposure=self.exposure.without_guards())
 
     def get_step(self, key: str) -> Step:
@@ -476,7 +476,7 @@ def _mark_step(step: Step, operation_id: str) -> Step:
         *(request.method, request.url, request.path, request.query, target["headers"], target["body"]),
         *(request.encoding, request.kind, request.query_raw, request.response_format, request.is_signed),
     )
-    return Step(  # a third of the time of evolve
+    return Step(  # takes a third of the time of evolve
         *(s.key, s.kind, s.description, marked, s.action, s.entity, s.parent, s.bindings, s.outputs),
         *(s.expectations, s.items, s.overlay, s.can_be_empty, s.changes, s.marks),
     )

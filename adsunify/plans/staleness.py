@@ -1,4 +1,4 @@
-"""Compares the plan of an edit with a plan of the same edit that is made later: what has changed at the network?"""
+"""Compares the plan of an edit with a later plan of the same edit, to find changes at the network."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from adsunify.values.exact_json import Json
 
 
 def compare_plans(plan: Plan, present: Plan) -> Iterator[StaleValue]:
-    """Yield what differs: the values before the changes and, where these agree, the members of the writes.
+    """Yield the differences: in the values before the changes and, if these agree, in the members of the writes.
 
-    A write that replaces a whole object, such as a targeting, would undo what somebody has changed in it since.
+    A write that replaces a whole object, such as a targeting, would undo later changes by others in it.
     """
-    present = Plan.from_bytes(present.canonical_bytes, present.digest)  # so that both have the same types of JSON
+    present = Plan.from_bytes(present.canonical_bytes, present.digest)  # so that both have the same JSON types
     changed = [*_compare_members(plan, *map(_list_values_before, (plan, present)))]
     yield from changed or _compare_members(plan, *map(_list_written_values, (plan, present)))
 
 
 def describe_refusal(plan: Plan, issues: Iterable[Issue]) -> Iterator[StaleValue]:
-    """Yield what differs if no plan of the edit can be made any more; ``issues`` say why.
+    """Yield the differences if the edit cannot be planned any more; ``issues`` say why.
 
-    A field that has its new value already is found with it. For other issues the message says what was found.
+    If a field has its new value already, the difference shows this value. For other issues it shows the message.
     """
     changes = {change.field: change for step in plan.steps for change in step.changes}
     for issue in issues:
@@ -50,12 +50,12 @@ def _list_values_before(plan: Plan) -> dict[str, Json]:
 
 
 def _list_written_values(plan: Plan) -> dict[str, Json]:
-    """Return every value that a plan writes, by its pointer. Objects are walked through, lists are not."""
+    """Return every value that a plan writes, by its pointer. Members of objects are visited; lists are values."""
     return {pointer: value for step in plan.steps for pointer, value in _list_step_values(step)}
 
 
 def _list_step_values(step: Step) -> Iterator[tuple[str, Json]]:
-    request = step.to_json()["request"]  # without marks
+    request = step.to_json()["request"]  # the request without marks
     yield from _walk_members(request.get("body"), "")
     yield from _walk_members(request.get("query"), "")
     if step.overlay is not None:

@@ -26,11 +26,11 @@ async def clean_up(proof: Proof) -> None:
     """Delete what the proof created, children first, and record what remains as leftovers.
 
     It is called after the checks, after a failure, and after an interruption. An entity counts as deleted only if the
-    network confirmed its deletion, or that of its parent, in this proof or in an earlier one, and does not show it any
-    more. An inspection decides whether a deletion without a response was applied. An entity that may have been created
-    counts as left until an inspection decides. It raises no AdsunifyError.
+    network confirmed the deletion of the entity or of its parent, in this proof or in an earlier one, and does not show
+    the entity any more. An inspection decides whether a deletion without a response was applied. An entity that may
+    have been created counts as a leftover until an inspection decides. It raises no AdsunifyError.
     """
-    while proof.service.shielded_tasks:  # an interrupted write is sent to its end
+    while proof.service.shielded_tasks:  # an interrupted write is completed
         await asyncio.wait([*proof.service.shielded_tasks])
     proof.report.leftovers.clear()
     doubtful = await writes.recover_writes(proof, proof.report.operations)
@@ -62,7 +62,7 @@ async def clean_up(proof: Proof) -> None:
 
 @define
 class _Cleanup:
-    """A cleanup; ``reasons`` says of each entity why it may still exist."""
+    """A cleanup. ``reasons``: for each entity, why it may still exist."""
 
     proof: Proof
     reasons: dict[str, str] = field(factory=dict)

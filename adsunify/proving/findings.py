@@ -1,4 +1,4 @@
-"""What a proof has found out: facts that the network confirmed or contradicted, and those that could not be tested."""
+"""The findings of a proof: facts that the network confirmed or contradicted, and facts that could not be tested."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Verdict = Literal["confirmed", "contradicted", "not_tested"]
 
 @frozen
 class Finding:
-    """One fact of the adapter, and what the network says about it.
+    """One fact of the adapter, with the verdict of the network.
 
     Attributes:
         fact: the name of the fact, such as ``campaign.daily_budget``.
@@ -65,11 +65,11 @@ class ProofReport:
         version: the version of its API.
         account_id: the id of the account in the store.
         findings: in the order of the checks.
-        unverified: what the proof says about the adapter's unverified facts.
+        unverified: the findings about the adapter's unverified facts.
         refusals: the requests that the guard refused, in words. Each of them would have activated something.
         operations: the ids of the operations that the proof executed.
         leftovers: created entities that still exist, or may exist.
-        objects: created objects that the adapter cannot delete and that serve nothing by themselves.
+        objects: created objects that the adapter cannot delete and that have no effect by themselves.
         cases: the paths of the recorded cases.
         withheld: recordings that were not written, with the reason.
     """
@@ -113,7 +113,7 @@ class ProofReport:
 
     @property
     def is_good(self) -> bool:
-        """Whether a campaign was created, and nothing was contradicted, refused by the guard, or left."""
+        """Whether a campaign was created, and nothing was contradicted, refused by the guard, or left over."""
         has_campaign = not any(finding.fact == "create" for finding in self.select("not_tested"))
         return has_campaign and not (self.select("contradicted") or self.refusals or self.leftovers)
 

@@ -33,9 +33,9 @@ class ActivationGuard:
     """The writes of a network that activate.
 
     Attributes:
-        members: sets of members; an object that has all of one set makes an entity active.
+        members: sets of members; an object with all members of one set makes an entity active.
         unpausable: the paths of levels whose entities cannot be created paused.
-        addresses: method and address of requests that activate by their address alone.
+        addresses: method and address of requests whose address alone activates.
     """
 
     members: tuple[Mapping[str, Json], ...]
@@ -97,7 +97,7 @@ def _list_addresses(adapter: Adapter, account: Account, members: list[Mapping[st
             continue
         try:
             plan = run_flow(adapter.plans.plan_status(account, kind, "1", "active"), refuse)
-        except (LookupNeeded, InvalidInput):  # it reads the entity first, so its members decide
+        except (LookupNeeded, InvalidInput):  # the plan needs a read, so the members of its write decide
             continue
         for step in plan.steps:
             if step.overlay is None and by_members.find_activation(step.request) is None:

@@ -103,7 +103,7 @@ async def _check_amounts(proof: Proof, fact: str, created: ProofEntity, brief: C
         row = fields.get(name)
         if row is None or row["value"] is None or amount is None:
             continue
-        if _to_decimal(row["value"]) == "0":  # 0 says that the budget or the bid is that of another level
+        if _to_decimal(row["value"]) == "0":  # 0 means that another level has the budget or the bid
             continue
         if name == "budget" and row.get("period") not in (None, brief.budget.period):
             continue
@@ -202,7 +202,7 @@ async def check_refusals(proof: Proof, plan: Plan | None) -> None:
         return
     before = len(proof.report.findings)
     execution = await writes.execute(proof, "refusal", operation_id)
-    del proof.report.findings[before:]  # here a refusal is what is expected
+    del proof.report.findings[before:]  # here a refusal is expected
     _judge_refusal(proof, spoiled, execution)
     await writes.inspect(proof, "refusal", execution) if execution.status == "unknown" else None
 
@@ -309,7 +309,7 @@ async def check_validation(proof: Proof, plan: Plan | None) -> None:
 
 
 async def delete_by_undo(proof: Proof, execution: Execution) -> None:
-    """Take the creation back with an undo; :func:`adsunify.proving.cleanup.clean_up` deletes what is left."""
+    """Undo the creation; :func:`adsunify.proving.cleanup.clean_up` deletes what is left."""
     if proof.foreign:
         proof.report.skip("undo", "The receipts name an entity that the account had before the proof.")
         return

@@ -1,4 +1,4 @@
-"""What the checks of a proof share: the account's session, the report, and reads that become cases."""
+"""The shared parts of the checks of a proof: the account's session, the report, and reads that become cases."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FOREIGN_REASON = "The account had this entity before the proof, so the proof doe
 UNTESTED_ERRORS = (PermissionRefused, ProviderThrottled, TokenRefused)
 """Errors that say nothing about the adapter: the credentials or the limits of the account are the reason."""
 READ_ERRORS = (ProviderError, InvalidInput, AttributeError, LookupError, TypeError, ValueError, ArithmeticError)
-"""What a read raises if it fails, or if its response has another form than the adapter expects."""
+"""The exceptions of a read that fails, or whose response has another form than the adapter expects."""
 
 
 @frozen
@@ -57,18 +57,19 @@ class Proof:
 
     Attributes:
         service: the open service, whose transport is a :class:`ProofTransport`.
-        actor: who prepares and executes.
+        actor: the actor that prepares and executes.
         account_id: the id of the account in the store.
         session: the session of the account.
         transport: the transport of the service.
-        report: what was found out.
+        report: the findings.
         cases: writes the recordings.
-        created: what the proof created, parents first.
+        created: the entities that the proof created, parents first.
         deleted: the ids of created entities whose deletion the network confirmed.
-        decided: the id and the step key of each write of which an inspection said that it was applied.
-        noted: what this proof and an interrupted one before it created.
-        existing: what the account had before. The proof does not touch it, whatever ids the network answers.
-        foreign: entities of ``existing`` whose ids the network answered to a create.
+        decided: the id and the step key of each write that an inspection has declared applied.
+        noted: the entities that this proof and an interrupted earlier proof created.
+        existing: the entities that the account had before. The proof does not change them, even if the network returns
+            their ids.
+        foreign: entities of ``existing`` whose ids the network returned for a create.
         folder: the folder of the proof.
     """
 
@@ -113,10 +114,10 @@ class Proof:
     def load_earlier_operations(self) -> list[str]:
         """Return the operations of an earlier proof in the folder that did not clean up.
 
-        What the account had before that proof is added to ``existing``.
+        The entities that the account had before that proof are added to ``existing``.
 
         Raises:
-            InvalidInput: the earlier proof is one of another account.
+            InvalidInput: the earlier proof is of another account.
         """
         try:
             earlier = loads((self.folder / OPERATIONS_FILE).read_bytes())
@@ -140,18 +141,18 @@ class Proof:
         text = dumps({"accountId": self.account_id, "operations": self.report.operations, "existing": existing})
         draft = self.folder / f"{OPERATIONS_FILE}.new"
         draft.write_text(text + "\n")
-        draft.replace(self.folder / OPERATIONS_FILE)  # a killed process leaves the whole file, or the one before it
+        draft.replace(self.folder / OPERATIONS_FILE)  # a killed process leaves the new or the old file
 
     def forget_operations(self) -> None:
-        """Remove what :meth:`remember_operation` wrote: nothing is left to be deleted."""
+        """Remove the operations that :meth:`remember_operation` wrote, because nothing is left to be deleted."""
         (self.folder / OPERATIONS_FILE).unlink(missing_ok=True)
 
     def note_existing(self, entities: Iterable[ProofEntity]) -> None:
-        """Remember what the account has before anything is created."""
+        """Remember the entities of the account before anything is created."""
         self.existing |= {*entities} - self.noted
 
     def note_created(self, entity: ProofEntity) -> None:
-        """Remember what the proof created. An entity that the account had before is a finding, and is not touched."""
+        """Remember the created entities. An entity that the account had before is a finding, and is not changed."""
         if entity not in self.existing:
             self.noted.add(entity)
             if entity not in self.created:
@@ -190,7 +191,7 @@ class Proof:
 
 
 def describe_problem(problem: BaseException) -> str:
-    """Return the words of an error."""
+    """Return the message of an error as the report shows it."""
     if isinstance(problem, InvalidInput):
         return "; ".join(f"{issue.path}: {issue.message}" if issue.path else issue.message for issue in problem.issues)
     return problem.message if isinstance(problem, AdsunifyError) else f"{type(problem).__name__}: {problem}"

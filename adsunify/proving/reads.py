@@ -23,7 +23,7 @@ LARGE_PAGES = 20
 CATALOG_ROWS = 10
 REPORT_TRIES = 60
 REPORT_PAUSE_SECONDS = 1.0
-"""How often a report that the network prepares is looked at, and the seconds between."""
+"""How often a pending report is checked, and the seconds between the checks."""
 
 
 async def check_account(proof: Proof) -> None:

@@ -36,7 +36,7 @@ class CaseWriter:
     Attributes:
         folder: the folder of cases.
         account: the account of the proof.
-        redactor: removes what must not be recorded.
+        redactor: removes the values that must not be recorded.
         read_secrets: reads the present secrets of the connection.
         recorded_on: the day of the proof.
         report: gets the paths, and the reasons of recordings that were not written.
@@ -83,7 +83,10 @@ class CaseWriter:
         self.report.cases.append(str(path.relative_to(self.folder)))
 
     def _complete(self, name: str, value: dict[str, Json]) -> tuple[Path, Case]:
-        """Add what the adapter makes of the redacted exchange as the expected result. Raises what the runner raises."""
+        """Add the adapter's result for the redacted exchange as the expected result.
+
+        Raises the exceptions of the runner.
+        """
         stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         path = self.folder / self.account.network / "exemplary" / f"{stem}.json"
         account = Account(
@@ -97,7 +100,7 @@ class CaseWriter:
         library = Library(self.library)
         conversation = Conversation(account.network, case.exchange)
         result = loads(dumps(run_case(case, library, conversation).value))
-        unused = conversation.unused_positions  # the service reads more than the plan, such as exposures
+        unused = conversation.unused_positions  # the service also reads exposures
         value["exchange"] = [entry for position, entry in enumerate(value["exchange"]) if position not in unused]
         if value["kind"] == "outcome" and result["outcome"] != "applied":
             path = path.parent.parent / "supplemental" / path.name
@@ -138,7 +141,7 @@ def _body_to_json(response: Response) -> Json:
 
 
 def format_json(value: Json, indent: int = 0) -> str:
-    """Return JSON for people: members and elements in lines of their own, unless they fit into one line."""
+    """Return JSON for people: one member or element per line, unless all of them fit into one line."""
     line = dumps(value)
     blank = " " * indent
     if len(line) + indent <= 100 or not isinstance(value, Mapping | list) or not value:

@@ -1,4 +1,4 @@
-"""Removes secrets, names, and addresses and ids of people from recordings, alike in all exchanges of a case."""
+"""Removes secrets and the names, addresses and ids of people from recordings, with the same replacements in a case."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _is_name(member: str) -> bool:
 
 
 def find_secret(value: Json, secrets: Collection[str]) -> str | None:
-    """Return what a text that is about to be written contains that no recording may contain; None if nothing."""
+    """Return the forbidden value that a text to be written contains; None without one."""
     text = dumps(value)
     for secret in secrets:
         if len(secret) < MIN_SECRET_LENGTH:

@@ -1,4 +1,4 @@
-"""Runs a proof: opens the store, guards it, runs the checks, and cleans up whatever happens."""
+"""Runs a proof: opens the store, guards it, runs the checks, and cleans up in any case."""
 
 from __future__ import annotations
 
@@ -54,14 +54,16 @@ async def prove_network(
         service: an open service; its transport is replaced.
         actor: an admin of the account's workspace, who prepares and executes.
         account_id: the id of the account in the store.
-        folder: gets ``report.json`` and the folder ``cases``; what an interrupted proof in it left is deleted first.
+        folder: gets ``report.json`` and the folder ``cases``. Entities that an interrupted proof in this folder left
+            are deleted first.
         make_brief: makes the brief of the campaign for the account.
-        is_own_brief: the brief is used as it is; otherwise ids in it are replaced by ids of the account's catalogs.
-        show: is called with words for people before each part.
+        is_own_brief: whether the brief is used unchanged; otherwise ids in it are replaced by ids of the account's
+            catalogs.
+        show: called with a message for people before each part.
 
     Raises:
         NotFound: the actor has no such account.
-        InvalidInput: the account is not active, or the folder has what a proof of another account left.
+        InvalidInput: the account is not active, or the folder has the leftovers of a proof of another account.
     """
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()

@@ -28,13 +28,13 @@ class Exchange:
 
 @define
 class Tape:
-    """The exchanges of the part of a proof that is recorded at present."""
+    """The exchanges of the part of a proof that is being recorded."""
 
     exchanges: list[Exchange] = field(factory=list)
 
     @contextmanager
     def record(self) -> Iterator[list[Exchange]]:
-        """Record the exchanges of a block in a list of their own."""
+        """Record the exchanges of a block in a separate list."""
         before, self.exchanges = self.exchanges, []
         try:
             yield self.exchanges
@@ -46,7 +46,7 @@ class ProofTransport(HttpTransport):
     """Sends as :class:`HttpTransport`, refuses what the guard refuses, and records on the tape.
 
     ``credentials`` has the names of the headers and of the parameters that a signature adds, in lower case; they are
-    not recorded. ``refusals`` has the words of each refused request. ``headers`` has the names of all headers of
+    not recorded. ``refusals`` describes each refused request. ``headers`` has the names of all headers of
     responses.
     """
 
@@ -80,7 +80,7 @@ class ProofTransport(HttpTransport):
         return response
 
     def _remove_credentials(self, request: Request) -> Request:
-        """Return the request as a plan has it; a write of an execution is signed before it comes here."""
+        """Return the request without credentials, as in a plan. A write of an execution is already signed."""
         return evolve(request, headers=self._select_plain(request.headers), query=self._select_plain(request.query))
 
     def _select_plain(self, members: Mapping[str, str]) -> dict[str, str]:

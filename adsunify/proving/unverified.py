@@ -1,6 +1,6 @@
 """The native facts that no source confirms, from the comments ``# unverified: ...`` of the adapters.
 
-A proof confirms some of them: :data:`EVIDENCE` says by what.
+A proof confirms some of them: :data:`EVIDENCE` names the evidence.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOT_READ = "No check of the proof shows it. A person has to compare it with the 
 
 @frozen
 class FactEvidence:
-    """What confirms an unverified fact.
+    """The evidence that confirms an unverified fact.
 
     Attributes:
         network: the code of the network.

@@ -30,7 +30,7 @@ MAX_CONTINUATIONS = 60
 MAX_WAIT_SECONDS = 30.0
 LEASE_MARGIN_SECONDS = 10.0
 UNREAD_WORDS = ("does not exist", "could not be read")
-"""What an inspection says of an entity that it could not compare."""
+"""The texts of an inspection about an entity that it could not compare."""
 
 
 @frozen
@@ -61,7 +61,7 @@ class DoubtfulCreation:
 async def prepare(proof: Proof, fact: str, preparing: Awaitable[UseCaseResult]) -> str | None:
     """Prepare an operation and return its id; None if it was refused, which is a finding.
 
-    A plan that creates an entity without a paused status is refused, whatever the network makes of it.
+    A plan that creates an entity without a paused status is refused, even if the network would create it paused.
     """
     try:
         operation_id = str((await preparing).data["id"])
@@ -139,9 +139,9 @@ async def _execute_to_the_end(proof: Proof, operation_id: str) -> str:
 
 
 async def recover_writes(proof: Proof, operation_ids: Sequence[str]) -> list[DoubtfulCreation]:
-    """Remember what these operations created and deleted, also where an execution was interrupted.
+    """Remember the entities that these operations created and deleted, even if an execution was interrupted.
 
-    An inspection decides of writes whose outcome is not known.
+    An inspection decides writes whose outcome is not known.
 
     Returns:
         The entities of which an inspection cannot say whether they were created.
@@ -177,7 +177,7 @@ def _is_in_doubt(attempt: StepAttempt) -> bool:
 
 
 async def _read_stopped_operation(proof: Proof, operation_id: str) -> tuple[OperationRecord, list[StepAttempt]]:
-    """Read an operation when no process executes it. A process that was killed holds it until its lease ends."""
+    """Read an operation when no process executes it. The claim of a killed process ends with its lease."""
     loop = asyncio.get_running_loop()
     until = loop.time() + proof.service.settings.lease / 1000 + LEASE_MARGIN_SECONDS
     while True:
@@ -213,7 +213,7 @@ def _list_doubtful_creations(
 
 
 def _note_created(proof: Proof, operation: Json) -> None:
-    """Remember what the operation created, so that it is deleted whatever happens next."""
+    """Remember the entities that the operation created, so that they are deleted in any case."""
     kinds = {kind: kind for kind in ENTITY_KINDS}
     for entity in operation["created"]:
         if (kind := kinds.get(entity["kind"])) is not None:
@@ -221,7 +221,7 @@ def _note_created(proof: Proof, operation: Json) -> None:
 
 
 def note_verdicts(proof: Proof, inspection: Inspection) -> None:
-    """Remember what an inspection found of steps whose outcome was not known."""
+    """Remember the verdicts of an inspection about steps whose outcome was not known."""
     plan = inspection.record.read_plan()
     for inspected in inspection.steps:
         if inspected.verdict is not None:
@@ -229,7 +229,7 @@ def note_verdicts(proof: Proof, inspection: Inspection) -> None:
 
 
 def _note_verdict(proof: Proof, operation_id: str, plan: Plan, verdict: StepVerdict) -> None:
-    if verdict.verdict == "applied":  # later inspections of what was edited or deleted decide nothing
+    if verdict.verdict == "applied":  # a later inspection cannot decide an entity that was edited or deleted
         proof.decided.add((operation_id, verdict.step_key))
         proof.deleted |= _list_deleted_ids(proof, plan, [verdict.step_key])
     receipt = make_receipt(plan, verdict)
@@ -262,7 +262,7 @@ async def _record_writes(proof: Proof, fact: str, execution: Execution, writes: 
 
 
 def _make_sent_step(step: Step, exchange: Exchange) -> Json:
-    """Return the step with the request as it was sent, without what was filled in before."""
+    """Return the step with the request as it was sent, without its bindings and overlay."""
     return evolve(step, request=exchange.request, bindings=(), overlay=None, marks=()).to_json()
 
 
@@ -296,7 +296,7 @@ async def inspect(proof: Proof, fact: str, execution: Execution) -> Inspection |
 
 
 def list_other_objects(proof: Proof, execution: Execution) -> list[str]:
-    """Return in words what an operation created beside the levels of the network."""
+    """Describe the objects that an operation created outside the levels of the network."""
     kinds = {level.kind for level in proof.network.levels}
     outputs = {receipt.key: receipt.outputs for receipt in execution.receipts if receipt.state == "applied"}
     return [

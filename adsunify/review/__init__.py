@@ -1,1 +1,1 @@
-"""What a plan means and what a network can do, in words for people."""
+"""Describes for people the meaning of plans and the capabilities of networks."""

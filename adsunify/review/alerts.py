@@ -10,7 +10,7 @@ LEVEL_WORDS = {"account": "account", "campaign": "campaign", "adGroup": "ad grou
 
 
 def describe_alert(alert: Mapping[str, Json]) -> str:
-    """Say what an alert tells, such as ``a campaign spends more than 200.00 USD on one day``."""
+    """Describe the condition of an alert, such as ``a campaign spends more than 200.00 USD on one day``."""
     entity = LEVEL_WORDS.get(alert["level"], str(alert["level"]))
     subject = f"{'an' if entity[0] == 'a' else 'a'} {entity}"
     if alert["kind"] == "spendAbove":

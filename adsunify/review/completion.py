@@ -1,7 +1,7 @@
 """Determines how much of an operation is written, from its plan and its receipt, as data and in words.
 
 The functions take an operation as the API shows it (docs/spec.md, "Shapes"). REST, MCP, the pages and the shell all use
-them, so they say the same about an operation.
+them, so all of them describe an operation in the same way.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Completion:
     Attributes:
         outcome: the outcome of the whole operation; ``not_applied`` only if certainly no step was applied.
         applied_steps: the keys of the steps that were applied, completely or in part.
-        doubtful_steps: the keys of the steps of which it is not known whether they were applied.
+        doubtful_steps: the keys of the steps whose outcome is not known.
         remaining_steps: the keys of the steps that are certainly not, or not completely, applied. It is empty in lists,
             which do not show the steps of plans.
         item_counts: for steps that were applied in part, the number of applied items and of all items.
@@ -149,7 +149,7 @@ def _read_outcome(
         return "applied"
     if doubtful or operation["status"] in ("running", "unknown"):
         return "unknown"
-    if not applied:  # lists of operations do not show what a resumed one carries
+    if not applied:  # lists of operations do not show the carried steps of an operation
         return "partly_applied" if remaining is None and "resumes" in operation else "not_applied"
     return "applied" if remaining == [] else "partly_applied"
 

@@ -1,4 +1,4 @@
-"""Says in words what the creates of a plan send: audience, texts, links and pictures.
+"""Describes in words the content that the creates of a plan send: audience, texts, links and pictures.
 
 It reads the native bodies, which are what is executed. It sends no request, so places that a network names by an id
 keep that id. Amounts and times are described by :mod:`.amounts` and :mod:`.created_entities`.
@@ -113,7 +113,7 @@ def _make_fact(names: tuple[str, ...], value: Json) -> Fact | None:
 
 
 def _name_text(names: tuple[str, ...]) -> str:
-    """Return the name that says which text it is: ``headlines`` for ``headlines.0.text``."""
+    """Return the name of a text: ``headlines`` for ``headlines.0.text``."""
     return names[-2] if names[-1] == "text" and len(names) > 1 and TEXT_PATTERN.fullmatch(names[-2]) else names[-1]
 
 

@@ -1,4 +1,4 @@
-"""Says in words what a plan allows to be spent, for the review page, the shell and agents."""
+"""Describes in words the spend that a plan allows, for the review page, the shell and agents."""
 
 from __future__ import annotations
 

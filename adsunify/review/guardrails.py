@@ -1,4 +1,4 @@
-"""What a guardrail limits, in words. ``rule`` is a guardrail as responses show it."""
+"""Describes the limits of a guardrail in words. ``rule`` is a guardrail as responses show it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PERIODS = (("daily", "a day"), ("lifetime", "in all"))
 
 
 def describe_limits(rule: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Yield each limit of a rule: what it limits, and its amounts."""
+    """Yield each limit of a rule: its subject and its amounts."""
     currency, window = rule["currency"], rule["perWindow"]
     hours = "" if window is None else f" in {window['hours']} hours"
     for label, limits, more in (

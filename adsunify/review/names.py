@@ -1,6 +1,6 @@
 """Names that people give for the ids of accounts and others: the beginning of an id, a native id, or ``meta:Name``.
 
-A name that means nothing, or several things, is refused with the candidates.
+A name that matches nothing or several candidates is refused, and the message lists the candidates.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def choose_candidate(
 
     Args:
         path: the argument or option that has the text.
-        what: what the candidates are, such as ``account``.
+        what: the kind of the candidates, such as ``account``.
         text: the name.
         candidates: everything that could be meant.
         hint: a sentence that says what the text names instead.
@@ -125,7 +125,10 @@ def make_account_candidate(account_id: str, network: str, native_id: str, name: 
 def choose_account(
     path: str, text: str, candidates: Sequence[NameCandidate], describe_other: Callable[[], str] = str
 ) -> NameCandidate:
-    """Return the account that a text names; ``describe_other`` says what else it names. Raises InvalidInput."""
+    """Return the account that a text names; ``describe_other`` describes what else the text names.
+
+    Raises InvalidInput.
+    """
     hint = ""
     if not find_matches(text, candidates):
         network, colon, _ = text.partition(":")
@@ -140,7 +143,10 @@ def choose_account(
 
 
 def choose_row(name: str, rows: Iterable[Mapping[str, Any]], path: str = "ACCOUNT") -> str:
-    """Return the id of the account that a text names among JSON rows; a whole id as it is. Raises InvalidInput."""
+    """Return the id of the account that a text names among JSON rows; a whole id is returned unchanged.
+
+    Raises InvalidInput.
+    """
     candidates = [
         make_account_candidate(row["accountId"], row["network"], row["nativeId"], row["name"]) for row in rows
     ]

@@ -173,7 +173,7 @@ def find_due_page(
 def delete_due_page(
     connection: Connection, rule: RetentionRule, after: str, before: int, now: int, page_size: int = PAGE_SIZE
 ) -> RetentionPage:
-    """Delete the rows of the next page that are due; of operations, remove the responses.
+    """Delete the due rows of the next page; for operations, remove the responses.
 
     Rows that another transaction has locked are left to a later run. Arguments: :func:`find_due_page`; ``now`` is the
     present, in milliseconds since 1970.

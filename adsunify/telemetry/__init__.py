@@ -1,5 +1,5 @@
-"""Traces of what the product does, and the ids that tie log lines together.
+"""Traces of the work of the product, and the ids that connect log lines.
 
-:mod:`adsunify.telemetry.tracing` has what the product calls, and needs no other package.
+:mod:`adsunify.telemetry.tracing` has the functions that the product calls, and needs no other package.
 :mod:`adsunify.telemetry.otlp` sends spans to a collector, and needs the extra ``otel``.
 """

@@ -1,6 +1,6 @@
 """Sends spans to a collector over OTLP/HTTP, with the SDK of OpenTelemetry. Needs the extra ``otel``.
 
-The requests go over httpx, as all others: they use the authorities of the deployment, and nothing of the environment.
+The requests go over httpx, as all others: they use the authorities of the deployment, and no environment variables.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class OtlpTracer(Tracer):
         return _OtlpSpan(self._tracer, name, kind, parent)
 
     async def close(self) -> None:
-        """Send what has ended, and stop."""
+        """Send the spans that have ended, and stop."""
         await asyncio.to_thread(self._provider.shutdown)
         self.collector.close()
 

@@ -25,10 +25,10 @@ class TelemetrySettings:
 
 
 def read_telemetry_settings(environment: Mapping[str, str]) -> TelemetrySettings | None:
-    """Read the settings; None where there is no collector.
+    """Read the settings; None without a collector.
 
     Raises:
-        InvalidInput: a setting is malformed. The issue does not repeat it, because it may hold a token.
+        InvalidInput: a setting is malformed. The issue does not repeat the value, because it may contain a token.
         MissingExtra: the extra ``otel`` is not installed.
     """
     endpoint = environment.get(ENDPOINT_VARIABLE)

@@ -13,7 +13,7 @@ from typing import Literal, Self
 
 SpanKind = Literal["server", "client", "internal"]
 Attributes = Mapping[str, str | int | None]
-"""Attributes by name; None is left out."""
+"""Attributes by name; attributes that are None are left out."""
 
 OPERATION_ID: ContextVar[str | None] = ContextVar("operation_id", default=None)
 """The operation that this task executes."""
@@ -61,7 +61,7 @@ class Tracer:
         return NO_SPAN
 
     async def close(self) -> None:
-        """Send what has ended, and stop."""
+        """Send the spans that have ended, and stop."""
 
 
 NO_TRACER = Tracer()

@@ -166,6 +166,6 @@ def subtract_months(day: date, months: int) -> date:
 
 
 def find_last_ended_day(now: datetime, timezones: Iterable[str | None]) -> date:
-    """Return the last day that has ended in each time zone. None is UTC, and so is no time zone at all."""
+    """Return the last day that has ended in each time zone. None means UTC, and so does an empty list."""
     todays = (now.astimezone(get_timezone(timezone or "UTC")).date() for timezone in timezones)
     return min(todays, default=now.astimezone(UTC).date()) - timedelta(days=1)

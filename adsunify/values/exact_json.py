@@ -43,7 +43,10 @@ def _parse_decimal(literal: str) -> Decimal:
 
 
 def _count_plain_characters(number: Decimal) -> int:
-    """Return at most how many characters a number has in plain notation, in which 1e999999999 has a billion digits."""
+    """Return an upper bound of the characters of a number in plain notation.
+
+    There, 1e999999999 has a billion digits.
+    """
     return max(0, number.adjusted()) + max(0, -int(number.as_tuple().exponent)) + len("-0.")
 
 
@@ -108,8 +111,8 @@ def loads(data: bytes | str) -> Json:
 def _load(data: bytes | str) -> tuple[Json, int]:
     """Parse JSON as :func:`loads` does. Returns the value, and how deeply it is nested: 0 without containers.
 
-    orjson parses two to five times as fast, but rounds numbers and keeps one of two members of the same name. So its
-    value is used only if the text certainly has neither.
+    orjson parses two to five times as fast, but rounds numbers and drops one of two members of the same name. So its
+    value is used only if the text certainly has no fractions, large numbers or repeated members.
     """
     try:
         content = data if isinstance(data, bytes) else data.encode()
@@ -155,7 +158,7 @@ def _survey(value: Json) -> tuple[int, bool]:
 def is_unambiguous(text_: bytes | bytearray) -> bool:
     r"""Whether JSON text certainly has no U+0000 and no object with two members of the same name.
 
-    False may be wrong; :func:`loads` decides.
+    After False, :func:`loads` must decide.
     """
     if b"\\" in text_ and b"\\u0000" in text_:
         return False
@@ -166,10 +169,10 @@ def is_unambiguous(text_: bytes | bytearray) -> bool:
 
 
 def _has_unique_members(text_: bytes | bytearray, value: Json) -> bool:
-    r"""Whether no object of the text certainly has two members of the same name. ``value``: that of orjson.
+    r"""Whether no object of the text certainly has two members of the same name.
 
-    orjson keeps the last of two such members, so the text then has more colons than its value. Only an escaped colon
-    (``\u003a``) could make up for them.
+    ``value``: the value that orjson parsed. orjson keeps only the last one of two such members, so the text then has
+    more colons than its value. Only an escaped colon (``\u003a``) could make up for them.
     """
     if b"\\" in text_ and b"\\u003" in text_:  # a search for one byte is much faster
         return False

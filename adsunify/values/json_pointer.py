@@ -197,7 +197,7 @@ class Columns:
 
 
 def map_distinct(make: Callable[[Json], ResultT], values: Sequence[Json]) -> list[ResultT]:
-    """Return ``make`` of each value. Equal texts, and equal integers, are made once."""
+    """Return ``make`` of each value. ``make`` is called once for equal texts and equal integers."""
     if set(map(type, values)) in ({str}, {int}):
         results = {value: make(value) for value in set(values)}
         return list(map(results.__getitem__, values))

@@ -27,7 +27,7 @@ AMOUNT_FORM = 'digits with an optional fraction of 1 to 6 digits, such as "12.50
 """The form of an amount, in words."""
 
 MAX_NATIVE_UNITS = 2**63 - 1
-"""The largest amount: integers of the networks have at most 64 bits."""
+"""The largest amount, because integers of the networks have at most 64 bits."""
 
 ChangeMode = Literal["set", "increase", "decrease"]
 
@@ -43,7 +43,7 @@ def to_units(amount: str, offset: int, path: str, *, step: int = 1) -> int:
         amount: a decimal string in major units.
         offset: the number of native units in one major unit.
         path: the member that an issue names.
-        step: the result must be a multiple of so many native units.
+        step: the result must be a multiple of this number of native units.
 
     Raises:
         InvalidInput: ``malformed`` (not an amount), ``over_precision`` (not a multiple of ``step`` native units),
@@ -115,7 +115,7 @@ def format_decimal(number: Decimal | int) -> str:
 
 
 def group_digits(amount: str) -> str:
-    """Return an amount as people read it, with separators between thousands; words such as ``unbounded`` stay."""
+    """Return an amount with separators between thousands, as people read it. Words such as ``unbounded`` stay."""
     return f"{Decimal(amount):,f}" if amount[:1].isdigit() else amount
 
 
@@ -135,7 +135,7 @@ def apply_change(
 
     With ``set``, ``value`` is an amount in major units, which the network must be able to store exactly. With
     ``increase`` and ``decrease``, ``value`` is a percentage; the result is computed exactly and then rounded down to a
-    multiple of ``step``, so that the account never spends more than asked for. An increase is at least ``native``.
+    multiple of ``step``, so that the account never spends more than requested. An increase is at least ``native``.
 
     Returns:
         The new native units, and the exact figure in major units before rounding.
@@ -159,7 +159,7 @@ def apply_change(
     figure = _EXACT_CONTEXT.multiply(native, percent)  # in hundredths of a native unit
     new = int(_EXACT_CONTEXT.divide_int(figure, 100 * step)) * step
     if mode == "increase":
-        new = max(new, native)  # the network may hold an amount that is no multiple of the step
+        new = max(new, native)  # the present amount may not be a multiple of the step
     if new <= 0:
         raise invalid_input(
             path, "out_of_range", f"must leave at least {from_units(step, offset)}; this change leaves nothing."

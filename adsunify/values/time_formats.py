@@ -1,4 +1,4 @@
-"""How networks write instants: one :class:`TimeFormat` per network, and those that several networks have."""
+"""The formats in which networks write instants, as :class:`TimeFormat`, and the formats that several networks share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PRECISION_NAMES: dict[FractionDigits, str] = {0: "whole seconds", 3: "whole mil
 
 @frozen(eq=False)
 class TimeFormat:
-    """How a network writes instants.
+    """The format in which a network writes instants.
 
     Attributes:
         parse: reads a native value as an instant in UTC; None if it is not an instant.
