@@ -53,9 +53,9 @@ class Route:
     Attributes:
         path: a template such as `/v26.0/{id}/campaigns` or `/v26/customers/{customer}/googleAds:mutate`. A parameter
             matches any text without `/`; `{id:[0-9]+}` narrows it.
-        role: "api" routes are guarded by `authorize_request` and get the faults without a path. "login" routes
-            (consent, token) and "download" routes have neither.
-        faults: the faults partial, error_in_200 and slow_media that the handler performs (`request.get_fault`).
+        role: `authorize_request` guards "api" routes, and faults without a path apply to them. "login" routes (consent,
+        token) and "download" routes are not guarded and get only faults with a path. faults: the faults partial,
+        error_in_200 and slow_media that the handler performs (`request.get_fault`).
     """
 
     method: str

@@ -240,7 +240,7 @@ class SimulatedNetworks:
         return f"No request met the fault: {fault}. {requests_text}"
 
     def delay_lists(self, network: NetworkCode, seconds: float) -> None:
-        """Let the lists of a network show a new entity only so many seconds after it was created, by the clock.
+        """Hide new entities from the lists of a network until ``seconds`` seconds after their creation, by the clock.
 
         Reads by id show it at once. :meth:`reset` ends the delay.
 

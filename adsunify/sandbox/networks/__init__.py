@@ -1,7 +1,7 @@
-"""The simulated networks: each folder is one, named by its code, and holds one `NETWORK`.
+"""The simulated networks: one folder each, named by the code of the network, with one `NETWORK`.
 
-Other distributions provide further ones by entry points of the group `adsunify.sandboxes`: the name is the code of the
-network, the value is a package with one `NETWORK`. `ADSUNIFY_ADAPTERS` names those to load, separated by commas.
+Other distributions provide more networks by entry points of the group `adsunify.sandboxes`: the name is the code of the
+network, the value is a package with one `NETWORK`. `ADSUNIFY_ADAPTERS` names the networks to load, separated by commas.
 """
 
 import os

@@ -22,7 +22,7 @@ STATUS_BY_CODE = {
     "scope": 401,
     "not_found": 404,
 }
-# Amazon Ads API names six codes; those of 404, 405, 406 and 422 are our choice
+# Amazon Ads API names six codes; the codes of 404, 405, 406 and 422 are our choice
 CODE_BY_STATUS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHORIZED",
@@ -40,7 +40,7 @@ RETRY_AFTER_HEADERS = {"Retry-After": "2"}
 
 
 class ItemError(Exception):
-    """The error of one item of a batch: one of the documented item error types, with its reason.
+    """The error of one item of a batch: a documented error type, with a reason of this type.
 
     `where` is a JSON pointer into the request body; `more` holds members that only some types have.
     """

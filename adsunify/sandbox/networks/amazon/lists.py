@@ -87,7 +87,7 @@ def make_list_handler(resource: Resource) -> Handler:
 def list_portfolios(request: Request) -> Response:
     """`POST /portfolios/list`.
 
-    Its filters follow those of the other lists (our choice): the documentation gives path, media type, id and name.
+    The filters are as in the other lists (our choice): the documentation gives only path, media type, id and name.
     """
     query, account = parse_body(request, PORTFOLIO_MEDIA_TYPE, _PORTFOLIO_BODY_CHECK), require_account(request)
     states = query.get("stateFilter", {}).get("include", ["ENABLED"])

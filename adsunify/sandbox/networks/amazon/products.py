@@ -1,7 +1,7 @@
 """Products: eligibility, metadata, keyword recommendations; and the budget usage of campaigns.
 
-Any well-formed ASIN or SKU exists, unless it contains `missing`; one that contains `ineligible` or `processing` is
-ineligible, one that contains `warning` is eligible with a warning (so a test can get all three statuses).
+Any well-formed ASIN or SKU exists, unless it contains `missing`. An id that contains `ineligible` or `processing` is
+ineligible. An id that contains `warning` is eligible with a warning, so a test can get all three statuses.
 """
 
 import hashlib

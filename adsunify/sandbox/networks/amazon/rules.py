@@ -72,7 +72,7 @@ def check_ad_group_name(item: WriteItem, where: str, value: str) -> None:
 
 
 def check_keyword_text(item: WriteItem, where: str, value: str) -> None:
-    """Check the characters: those of entity names, because the documentation gives no other list."""
+    """Check the characters. Those of entity names are allowed, because the documentation gives no other list."""
     del item
     _check_characters(where, value, tables.MAX_KEYWORD_LENGTH)
     words = value.split(" ")

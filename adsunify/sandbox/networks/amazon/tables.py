@@ -50,7 +50,7 @@ REPORT_MEDIA_TYPE = "application/vnd.createasyncreportrequest.v3+json"
 class Marketplace:
     """Limits of one marketplace in major units (marketplace limits); `places`: digits after the point.
 
-    `locale`: the one foreign language keywords may be given in (description of nativeLanguageLocale), if any.
+    `locale`: the one foreign language in which keywords may be given (description of nativeLanguageLocale), if any.
     """
 
     id: str

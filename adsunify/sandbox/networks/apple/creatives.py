@@ -9,7 +9,10 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 
 def find_creative(world: World, account: Account, native_id: int) -> dict[str, Any] | None:
-    """A creative by its id. An unknown id is a creative made elsewhere that promotes the demo app (our choice)."""
+    """A creative by its id.
+
+    An unknown id is a creative that was made elsewhere; it promotes the demo app (our choice).
+    """
     entity = world.find("creative", str(native_id))
     if entity is not None and (entity.account == account.id or "_seeded" not in entity.data):
         return render_creative(entity) if entity.account == account.id else None

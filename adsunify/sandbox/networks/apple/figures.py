@@ -65,9 +65,10 @@ def get_daily_figures(world: World, group: StoredEntity, day: date, zone: tzinfo
 
 
 def list_serving_children(children: Sequence[StoredEntity], day: date, zone: tzinfo) -> Sequence[StoredEntity]:
-    """The ads or keywords of an ad group that share its figures of a day: the enabled ones that were not yet deleted.
+    """The ads or keywords of an ad group that share the figures of the ad group on a day.
 
-    If there are none, all of them share the figures, so that the sum of the ads is always that of the ad group.
+    These are the enabled ones that were not yet deleted. If there are none, all ads or keywords share the figures, so
+    the ads always add up to the ad group.
     """
     serving = [
         child

@@ -40,7 +40,7 @@ STATUSES = ("ENABLED", "PAUSED")
 APP_PROMOTION, BRAND_PROMOTION = "APPSTORE_APP", "BUSINESS_BRAND"
 BILLING_EVENTS = ("TAPS", "IMPRESSIONS")
 PRICING_MODELS = ("CPT", "CPM", "CPA")
-# Bid strategy: its goal, and the types it can promote.
+# By bid strategy: the goal, and the types that it can promote.
 BID_STRATEGIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "MANUAL_CPT": ("TAP", (APP_PROMOTION, BRAND_PROMOTION)),
     "MAX_CONVERSIONS": ("INSTALL", (APP_PROMOTION,)),
@@ -60,7 +60,7 @@ MATCH_TYPES: Mapping[str, tuple[str, ...]] = {
 CREATIVE_TYPES = ("DEFAULT_PRODUCT_PAGE", "CUSTOM_PRODUCT_PAGE", "LOCAL_ADS_SEARCH_CREATIVE")
 DESTINATIONS = ("APP_STORE_PRODUCT_PAGE", "LOCAL_ADS_PLACECARD")
 CUSTOM_PRODUCT_PAGE = "CUSTOM_PRODUCT_PAGE"
-# Currencies without minor units: the only one that the documentation names.
+# Currencies without minor units. The documentation names only this one.
 ZERO_DECIMAL_CURRENCIES = ("JPY",)
 MAX_NAME_LENGTH, MAX_KEYWORD_LENGTH = 200, 80
 # documented for campaigns, our choice for other lists; larger values are reduced to it (our choice)

@@ -57,7 +57,7 @@ def apply_bulk_action(request: Request) -> Response:
     account, action = require_account(request), request.path_parameters["action"]
     body = request.parse_json(_BULK_CHECK)
     items, partial = body["items"], body.get("allowPartialSuccess", False)
-    if request.get_fault("error_in_200") or len(items) > MAX_BULK_ITEMS:  # no item is processed
+    if request.get_fault("error_in_200") or len(items) > MAX_BULK_ITEMS:  # the whole request is refused
         return build_response({"error": render_error(rule_error("/items", f"at most {MAX_BULK_ITEMS} items"))})
     numbers = [item.get("correlationId", position) for position, item in enumerate(items)]
     if len(set(numbers)) < len(numbers):

@@ -62,7 +62,7 @@ def get_spend(world: World, campaign: StoredEntity) -> int:
 
 
 def _get_delivery_span(world: World, account: Account, ad: StoredEntity) -> tuple[date, date]:
-    """The first and the last day on which an ad delivers; the last is before the first if it does not deliver."""
+    """The first and the last day on which an ad delivers; the last is before the first if the ad does not deliver."""
     ad, group, campaign = get_ancestry(world, ad)
     zone = account.zone
     if any(entity.data["status"] != "active" for entity in (ad, group, campaign)):

@@ -89,7 +89,7 @@ def _build_insights_response(request: Request, scope: str, scope_id: str) -> Res
 
 
 def parse_period(world: World, account: Account, time_range: Mapping[str, str]) -> tuple[date, date]:
-    """The days of a time range, the last included. Figures are kept for 365 days. Raises InvalidRequest."""
+    """The days of a time range, the last included. The network stores figures for 365 days. Raises InvalidRequest."""
     where, zone = "/time_ranges", account.zone
     dates = time_range["type"] == "date_range"
     names = ("since", "until") if dates else ("start", "end")

@@ -21,8 +21,8 @@ MAX_OBJECTS_PER_KIND = 5000
 MICROS = 1_000_000
 MIN_BUDGET = 1_000_000
 BIDDING_TYPES = ("impressions", "clicks", "conversions")
-# Bidding type: its billing event, and its strategy besides fixed_bid (that a maximizing strategy belongs to one bidding
-# type is our choice).
+# By bidding type: the billing event, and the strategy besides fixed_bid (that a maximizing strategy belongs to one
+# bidding type is our choice).
 BILLING_BY_BIDDING_TYPE: Mapping[str, str] = {"impressions": "impression", "clicks": "click", "conversions": "click"}
 BIDDING_TYPE_BY_STRATEGY: Mapping[str, str] = {"maximize_clicks": "clicks", "maximize_conversions": "conversions"}
 BID_STRATEGIES = ("fixed_bid", *BIDDING_TYPE_BY_STRATEGY)

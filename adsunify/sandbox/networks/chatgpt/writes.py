@@ -150,7 +150,10 @@ def _complete_entity(
 
 
 def _merge_targeting(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
-    """An update with platforms only keeps locations and audiences; any other update replaces all."""
+    """Merge the targeting of an update.
+
+    If the update has only platforms, locations and audiences stay. Any other update replaces the whole targeting.
+    """
     return {**(old or {}), **new} if {*new} == {"platforms"} else dict(new)
 
 

@@ -54,7 +54,7 @@ def enum(names: str) -> FieldType:
 
 
 def message(fields: MessageFields | None = None, /, **more: MessageField) -> FieldType:
-    """A message with the fields of a table, or with those of the keyword arguments, or with both."""
+    """A message. Its fields come from a table, from the keyword arguments, or from both."""
     return FieldType("message", fields={**(fields or {}), **more})
 
 

@@ -95,7 +95,7 @@ def get_analytics(request: Request) -> Response:
             "required", "/accounts", "one of accounts, campaignGroups, campaigns, creatives is required"
         )
     periods = list(_split_periods(query["timeGranularity"], first, min(last, today)))
-    if query["timeGranularity"] == "DAILY":  # daily figures are kept for about six months
+    if query["timeGranularity"] == "DAILY":  # LinkedIn stores daily figures for about six months
         oldest = today - timedelta(days=tables.MAX_DAILY_DAYS)
         periods = [(start, end) for start, end in periods if start >= oldest]
     rows = []

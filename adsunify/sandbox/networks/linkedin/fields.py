@@ -136,7 +136,8 @@ _CAMPAIGN_MEMBERS: dict[str, Check] = {
     "runSchedule": _SCHEDULE_CHECK,
     "offsiteDeliveryEnabled": boolean,
     "politicalIntent": choice(*tables.POLITICAL_INTENTS),
-    "targetingCriteria": check_targeting,  # the example has it, the table does not: treated as required
+    # required here: the documented example has the member, the documented table does not
+    "targetingCriteria": check_targeting,
 }
 _OPTIONAL_CAMPAIGN_MEMBERS: dict[str, Check] = {
     "account": urn(ACCOUNT_PREFIX),

@@ -24,7 +24,8 @@ def issue_token(request: Request) -> Response:
     issued = redeem_grant(request, LOGIN, form)
     assert issued.refresh is not None
     assert issued.refresh.expires_at is not None
-    seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())  # it ends a year after the consent
+    # the refresh token ends a year after the consent
+    seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())
     return build_response(
         200,
         {

@@ -25,7 +25,7 @@ LOGIN = OAuthConfig(
     pkce="refused",  # LinkedIn offers PKCE only for native apps, on another endpoint
     code_seconds=1800,
     access_seconds=60 * DAY_SECONDS,
-    refresh_seconds=365 * DAY_SECONDS,  # counted from the consent: a refresh does not extend it
+    refresh_seconds=365 * DAY_SECONDS,  # a year from the consent: a refresh does not extend the lifetime
     access_prefix="AQV",
     refresh_prefix="AQX",
 )
@@ -76,7 +76,7 @@ OPTIMIZATION_TARGETS = split_words("""
     MAX_QUALIFIED_LEAD MAX_REACH MAX_VIDEO_VIEW NONE TARGET_COST_PER_CLICK TARGET_COST_PER_IMPRESSION
     TARGET_COST_PER_VIDEO_VIEW
 """)
-# Objective: its optimization targets, and how they are billed (other objectives are not checked).
+# By objective: the optimization targets, and how they are billed (other objectives are not checked).
 COST_TYPES_BY_TARGET: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "BRAND_AWARENESS": fill_keys(
         ("CPM",), "NONE MAX_IMPRESSION MAX_REACH TARGET_COST_PER_IMPRESSION CAP_COST_AND_MAXIMIZE_IMPRESSIONS"

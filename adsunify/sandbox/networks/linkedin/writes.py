@@ -153,7 +153,7 @@ def _set_campaign_format(request: Request, creative: StoredEntity) -> None:
 def seed_world(world: World) -> None:
     """Every account has a default group that cannot be edited or deleted.
 
-    The enterprise account cannot create groups, so it has one more.
+    The enterprise account cannot create groups, so it has a second group.
     """
     for account in world.accounts.values():
         group = {

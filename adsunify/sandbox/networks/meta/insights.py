@@ -30,7 +30,7 @@ RUN_STATES = (("Job Not Started", 0), ("Job Started", 0), ("Job Running", 100), 
 MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (the limit is our choice)
 RUN_LIFETIME = timedelta(days=30)
 PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")  # these windows overlap
-DATE_PRESETS: Mapping[str, tuple[int, int]] = {  # days back from today: first, last
+DATE_PRESETS: Mapping[str, tuple[int, int]] = {  # by preset: first and last day, in days before today
     "today": (0, 0),
     "yesterday": (1, 1),
     "last_3d": (3, 1),
@@ -180,7 +180,7 @@ def _check_request(request: Request, node: str, parameters: Mapping[str, Any]) -
 
 
 def _check_filters(filters: Sequence[Mapping[str, Any]], level: str) -> None:
-    """Refuse filters of levels below the rows, and statuses that the level of the filter does not have."""
+    """Refuse filters of a level below the level of the rows, and statuses that the filter's level does not have."""
     for position, condition in enumerate(filters):
         where = f"/filtering/{position}"
         filtered, _, name = condition["field"].partition(".")

@@ -44,7 +44,7 @@ def check_image_url(value: Any, where: str) -> str:
     """A public address that Meta fetches during the call. One that contains `missing` cannot be fetched."""
     address = check_url(value, where)
     host = urlsplit(address).hostname or ""
-    # Meta Marketing API: it must be public; the meaning of public is our choice
+    # Meta Marketing API: the address must be public; the meaning of public is our choice
     if "." not in host or re.fullmatch(r"[0-9.]+", host):
         raise InvalidRequest("value", where, "the image could not be downloaded: not a public address", value)
     return str(external_id()(address, where))
@@ -68,7 +68,7 @@ STRING_CHECK, NAME_CHECK, ID_CHECK = text(), visible_text(1, 400), external_id("
 UNSIGNED_CHECK, FLAG_CHECK, OBJECT_CHECK = integer_text(0), json_text(boolean), json_text(check_object)
 OBJECTS_CHECK, STRINGS_CHECK = json_text(array(check_object)), json_text(array(text()))
 
-CREATION_STATUS_CHECK = one_of("ACTIVE PAUSED")  # creates accept only these, at every level
+CREATION_STATUS_CHECK = one_of("ACTIVE PAUSED")  # a create accepts only these statuses, at every level
 STATUS_CHECK = one_of("ACTIVE PAUSED ARCHIVED DELETED")
 BID_STRATEGY_CHECK = one_of("COST_CAP LOWEST_COST_WITHOUT_CAP LOWEST_COST_WITH_BID_CAP LOWEST_COST_WITH_MIN_ROAS")
 CATEGORY_CHECK = one_of(
@@ -291,7 +291,7 @@ _AD_MEMBERS: Mapping[str, Check] = {
     "creative_audience_pairing_persona": OBJECT_CHECK,
 }
 
-CREATE_CHECKS: Mapping[str, tuple[str, Mapping[str, Check]]] = {  # required names, all names
+CREATE_CHECKS: Mapping[str, tuple[str, Mapping[str, Check]]] = {  # the required names, and all names
     "campaign": (
         "name objective special_ad_categories",
         {

@@ -14,7 +14,7 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 @frozen
 class EntityChange:
-    """An entity before it is stored. `campaign`: the ad set's; `creating`: it is new."""
+    """An entity before it is stored. `campaign`: the campaign of an ad set; `creating`: whether the entity is new."""
 
     data: Mapping[str, Any]
     account: Account

@@ -128,7 +128,7 @@ def update_entity(request: Request) -> Response:
 
 
 def delete_entity(request: Request) -> Response:
-    """DELETE /{id}: the status becomes DELETED, also that of the children; this cannot be undone."""
+    """DELETE /{id}: the status of the entity and its children becomes DELETED. This cannot be undone."""
     request.parse_query(optional=errors.CREDENTIAL_CHECKS)
     entity = require_entity(request, request.path_parameters["node"])
     _check_changeable(entity, {"status": "DELETED"})
@@ -170,7 +170,10 @@ def _require_campaign(request: Request, adset: StoredEntity) -> StoredEntity:
 
 
 def _check_creative(request: Request, node: str, account: str) -> None:
-    """Check that a creative belongs to this account; an unknown id was made elsewhere, and exists."""
+    """Check that a creative belongs to this account.
+
+    A creative with an unknown id was made elsewhere and is accepted.
+    """
     made_here = [entity for kind in KINDS if (entity := request.world.find(kind, node)) is not None]
     for entity in made_here:
         if entity.kind != "adcreative" or entity.account != account or entity.data["status"] == "DELETED":
@@ -184,7 +187,7 @@ def _check_changeable(entity: StoredEntity, new: Mapping[str, Any]) -> None:
 
 
 def _check_budget_kind(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Check that a budget keeps its level and its kind."""
+    """Check that an update does not change the level or the kind of a budget."""
     for name in rules.BUDGET_MEMBERS:
         if name in new and name not in old:
             raise rules.invalid_value_error(

@@ -149,7 +149,7 @@ def _require_marketer(request: Request) -> Account:
 
 
 def _require_entity(request: Request, account: Account, kind: str, native_id: str) -> StoredEntity:
-    """The marketer's campaign or link. Raises InvalidRequest `absent` (our choice: 404 also for those of others)."""
+    """The marketer's campaign or link. Raises InvalidRequest `absent`, also if another marketer has it (our choice)."""
     entity = request.world.find(kind, native_id, account.id)
     if entity is None:
         raise InvalidRequest("absent", "", f"no such {kind} of this marketer")

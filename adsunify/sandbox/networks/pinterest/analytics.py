@@ -29,7 +29,7 @@ from adsunify.sandbox.parsing import InvalidRequest, fill_keys, serialize_json
 from adsunify.sandbox.world import Account, StoredEntity, World
 
 LINK_SECONDS, REPORT_SECONDS = 300, 3600
-# Level: the column of its id, and the one of its name.
+# By level: the column with the id, and the column with the name.
 LEVEL_COLUMNS: Mapping[str, tuple[str, str]] = {
     "account": ("AD_ACCOUNT_ID", "ADVERTISER_ID"),
     "campaign": ("CAMPAIGN_ID", "CAMPAIGN_NAME"),

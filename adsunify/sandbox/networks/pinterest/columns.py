@@ -1,4 +1,4 @@
-"""The columns of reports: those of synchronous reads, and those of report jobs."""
+"""The columns of synchronous reports and of report jobs."""
 
 import re
 
@@ -72,7 +72,7 @@ _EVENT_PATTERN = (
     "(PAGE_VISIT|SIGNUP|CHECKOUT|CUSTOM|LEAD|SEARCH|VIEW_CATEGORY|WATCH_VIDEO|ADD_TO_CART|APP_INSTALL|UNKNOWN)"
 )
 _DEVICE_PATTERN = "(DESKTOP|MOBILE|TABLET)"
-# slightly wider than the enumeration: not every event has every kind of count
+# The pattern accepts slightly more than the enumeration: there, not every event has every kind of count.
 _COLUMN_PATTERN = re.compile(
     rf"TOTAL_{_EVENT_PATTERN}_{_DEVICE_PATTERN}_ACTION_TO_{_DEVICE_PATTERN}_CONVERSION"
     rf"|TOTAL_(WEB_|INAPP_|OFFLINE_)?(CLICK_|ENGAGEMENT_|VIEW_)?{_EVENT_PATTERN}(_VALUE_IN_MICRO_DOLLAR|_QUANTITY)?"
@@ -81,6 +81,6 @@ _COLUMN_PATTERN = re.compile(
 
 
 def is_job_column(column: str) -> bool:
-    """Whether a report job knows the column."""
+    """Whether a report job accepts the column."""
     is_column = column in SYNC_COLUMNS | _ASYNC_ONLY_COLUMNS or _COLUMN_PATTERN.fullmatch(column) is not None
     return is_column and column not in _SYNC_ONLY_COLUMNS

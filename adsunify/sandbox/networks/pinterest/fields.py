@@ -1,7 +1,7 @@
 """The members of campaigns, ad groups, ads and Pins: names, types, enumerations (description 5.28).
 
 `CREATE` and `UPDATE` hold a check per kind. Members that the description calls nullable may be null.
-`rules.normalize_members` says what null means.
+`rules.normalize_members` defines the meaning of null.
 """
 
 from collections.abc import Mapping

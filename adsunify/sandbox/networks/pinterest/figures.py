@@ -73,7 +73,7 @@ def add_derived_metrics(plain: Figures) -> dict[str, int | Decimal]:
 
 
 def list_delivering_ads(world: World, account: Account, zone: str) -> list[tuple[StoredEntity, date, date]]:
-    """Every ad that delivers now, with the first and the last day on which it does."""
+    """Every ad that delivers now, with the first and the last day of its delivery."""
     delivering = []
     for ad in world.list_entities("ad", account.id):
         group = world.find("ad_group", str(ad.parent))

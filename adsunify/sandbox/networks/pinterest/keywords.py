@@ -47,7 +47,7 @@ def create_keywords(request: Request) -> Response:
 
 
 def update_keywords(request: Request) -> Response:
-    """PATCH of the same: archives keywords. Lists do not show archived keywords."""
+    """PATCH /ad_accounts/{account}/keywords: archives keywords. Lists do not show archived keywords."""
     request.parse_query()
     account = answers.require_account(request, writing=True)
     keywords: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ def update_keywords(request: Request) -> Response:
 
 
 def list_keywords(request: Request) -> Response:
-    """GET of the same; without a filter only those of the ad account itself."""
+    """GET /ad_accounts/{account}/keywords: without a filter only the keywords of the ad account itself."""
     account = answers.require_account(request)
     query = answers.parse_query(
         request,

@@ -13,7 +13,7 @@ from adsunify.sandbox.world import StoredEntity, World
 
 KIND_BY_COLLECTION = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
 _IDS_CHECK = answers.repeated_values(answers.DIGITS_CHECK)
-# The id filters of each list: parameter, and the member it is compared with. At most one may be used at a time.
+# The id filters of each list: the parameter, and the member to compare. A request may use at most one filter.
 MEMBER_BY_FILTER: Mapping[str, Mapping[str, str]] = {
     "campaign": {"campaign_ids": "id"},
     "ad_group": {"ad_group_ids": "id", "campaign_ids": "campaign_id"},
@@ -41,7 +41,7 @@ _SHOWN_MEMBERS: Mapping[str, str] = {
 
 
 def list_accounts(request: Request) -> Response:
-    """GET /ad_accounts: those of the person, and those shared with them."""
+    """GET /ad_accounts: the accounts that the person owns, and the accounts shared with the person."""
     query = answers.parse_query(request, include_shared_accounts=boolean_text, **answers.PAGING_CHECKS)
     rows = [account.extra["native"] for account in request.world.accounts.values()]
     if not query.get("include_shared_accounts", True):

@@ -24,7 +24,7 @@ IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "ad_group": ("billable_event", "budget_type", "campaign_id"),
     "ad": ("pin_id", "creative_type", "ad_group_id"),
 }
-# Members that null does not clear: each has another clearing value.
+# Members that null does not clear, and the value that clears each of them.
 CLEARING_VALUES: Mapping[str, Mapping[str, Any]] = {
     "campaign": {"end_time": -1, "order_line_id": "0", "tracking_urls": {}},
     "ad_group": {"promotion_ids": [], "tracking_urls": {}, "targeting_template_ids": ["0"], "promotion_id": "0"},
@@ -74,7 +74,7 @@ def check_status(kind: str, status: str, old: Data | None) -> None:
 
 
 def check_changeable(kind: str, old: Data, changes: Data) -> None:
-    """Check that an archived object does not change, nor the fixed members of an object that is not a draft."""
+    """Refuse any change of an archived object, and changes of fixed members of an object that is not a draft."""
     if old["status"] in FINAL_STATUSES:
         raise rule_error("status", f"the object is {old['status']} and cannot be changed")
     for name in IMMUTABLE_MEMBERS[kind] if old["status"] != "DRAFT" else ():

@@ -47,7 +47,7 @@ def create_entities(request: Request) -> Response:
 
 
 def update_entities(request: Request) -> Response:
-    """PATCH of the same: changes only the members that are sent."""
+    """PATCH /ad_accounts/{account}/campaigns, /ad_groups, /ads: changes only the members that are sent."""
     return _apply_each(request, _update_entity)
 
 
@@ -152,7 +152,7 @@ def _check_ad(request: Request, data: Mapping[str, Any]) -> None:
 
 
 def _drop_ignored_members(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The members without the read-only ones, which are ignored."""
+    """Remove the read-only members, which the network ignores."""
     return {name: value for name, value in data.items() if name != "grid_click_type"}
 
 

@@ -71,7 +71,7 @@ def _compute_ratio(part: int, whole: int) -> Decimal | None:
 
 
 def list_delivering_ads(world: World, account: Account) -> list[tuple[tuple[StoredEntity, ...], datetime, datetime]]:
-    """Every ad that delivers now with its ad group and campaign, and the first and last instant at which it does."""
+    """Every ad that delivers now, with its ad group and campaign, and the first and last instant of its delivery."""
     delivering = []
     for ad in world.list_entities("ad", account.id):
         every = get_ancestry(world, ad)

@@ -70,7 +70,7 @@ def list_structured_posts(request: Request) -> Response:
 
 
 def get_post_job(request: Request) -> Response:
-    """GET /structured_posts/jobs/{job}: done, unless its id or a requested fault says otherwise."""
+    """GET /structured_posts/jobs/{job}: done, unless a word in the id or a requested fault sets another state."""
     request.parse_query()
     native_id = text()(request.path_parameters["job"], "")
     if "missing" in native_id:

@@ -74,7 +74,7 @@ def _check_times(data: Mapping[str, Any]) -> None:
 
 
 def check_start_time(data: Mapping[str, Any], old: Mapping[str, Any], now: datetime) -> None:
-    """Check that a new start is in the future, and that a past one does not change (both unverified)."""
+    """Check that a new start is in the future, and that a past start does not change (both unverified)."""
     if "start_time" not in data or data["start_time"] == old.get("start_time"):
         return
     if "start_time" in old and INSTANT.check_datetime(old["start_time"], "") <= now:

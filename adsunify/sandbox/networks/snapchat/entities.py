@@ -113,7 +113,7 @@ def render_entity(world: World, entity: StoredEntity, *, placement: bool = True)
 
 
 def get_review_status(world: World, ad: StoredEntity) -> str:
-    """The review of an ad: it begins after creation."""
+    """The review status of an ad. The review begins after creation."""
     if world.is_refused(ad):
         return "REJECTED"
     return "APPROVED" if world.now - ad.created_at >= _REVIEW_TIME else "PENDING"
@@ -154,7 +154,8 @@ def _list_own_delivery_issues(now: datetime, entity: StoredEntity) -> list[str]:
 def find_creative(world: World, native_id: str) -> dict[str, Any] | None:
     """A creative by its id. Any other well-formed id belongs to the first demo account (our choice).
 
-    An id with `missing` does not exist, one with `ineligible` was rejected, one with `processing` is being packaged.
+    With `missing` in the id the creative does not exist, with `ineligible` it was rejected, with `processing` it is
+    being packaged.
     """
     if (entity := world.find("creative", native_id)) is not None:
         return render_entity(world, entity)

@@ -47,7 +47,7 @@ def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
 
 
 def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEntity, datetime, datetime]]:
-    """Every ad that delivers now or did until it was deleted, with the first and the last instant of its delivery."""
+    """Every ad that delivers now, or delivered until its deletion, with the first and the last instant of delivery."""
     delivering = []
     for ad in world.list_entities("ad", account.id):
         squad = world.find("adsquad", str(ad.parent))

@@ -38,7 +38,8 @@ def check_campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account:
     if "objective" in data and "objective_v2_properties" in data:
         raise rule_error("/objective", "cannot go with objective_v2_properties")
     if "objective" not in data and "objective_v2_properties" not in data:
-        raise rule_error("/objective_v2_properties", "is required")  # our choice: the table of fields does not say so
+        # our choice: the documented table of fields does not require it
+        raise rule_error("/objective_v2_properties", "is required")
     _check_times(data, old, now)
     signals = data.get("regulations", {}).get("restricted_delivery_signals", False)
     if signals and not account.extra["native"]["regulations"]["restricted_delivery_signals"]:

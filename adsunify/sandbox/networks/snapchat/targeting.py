@@ -5,7 +5,8 @@ from typing import Any
 from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, country_code, record, rule_error, text
 from adsunify.sandbox.parsing import fill_keys
 
-# Snap Marketing API: objects inside one entry are ANDed. It does not say which may be excluded: here all kinds may.
+# Snap Marketing API: objects inside one entry are ANDed. The documentation does not say which kinds may be excluded:
+# here all kinds may.
 _OPERATION_CHECK = choice("INCLUDE", "EXCLUDE")
 AGE_GROUPS = ("13-17", "18-20", "21-24", "25-34", "35-44", "45-54", "55+")
 _WORDS_CHECK = array(text(), 1)
@@ -72,7 +73,7 @@ def check_targeting(value: Any, where: str) -> dict[str, Any]:
     if any(geo["country_code"] in whole and {*geo} - {"operation", "country_code"} for geo in included):
         raise rule_error(
             f"{where}/geos", "a whole country beside a part of it"
-        )  # our choice: such a part would have no effect
+        )  # our choice: the part would have no effect
     return targeting
 
 

@@ -83,6 +83,6 @@ ACCOUNTS = (
         ads_only=True,
         quiet_days=True,
     ),
-    # cannot serve now; holds a campaign of the old Smart+
+    # it cannot serve now, and has a campaign of the old Smart+
     _make_account(LEGACY_ACCOUNT, "Demo Chicago", "USD", "America/Chicago", "US", status="STATUS_LIMIT"),
 )

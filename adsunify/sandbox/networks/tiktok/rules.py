@@ -30,7 +30,8 @@ BILLING_BY_GOAL: Mapping[str, str] = parse_names("""
 class AdGroupChange:
     """An ad group after a write: its members, its data before (None on creation), and its campaign.
 
-    `targeting` is flat in the manual flow and `targeting_spec` in the other; `place` is its position in the body.
+    `targeting` is flat in the manual flow and nested as `targeting_spec` in Smart+; `place` is the ad group's position
+    in the body.
     """
 
     account: Account

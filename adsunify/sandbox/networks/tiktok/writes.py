@@ -177,7 +177,10 @@ def _extract_members(members: Mapping[str, Any]) -> Data:
 
 
 def _reserve_request_id(request: Request, account: Account, members: Mapping[str, Any]) -> None:
-    """Refuse a request_id that has succeeded for this advertiser. A refused create does not use it up."""
+    """Refuse a request_id that has succeeded for this advertiser.
+
+    After a refused create the request_id can be used again.
+    """
     if "request_id" not in members:
         return
     key = f"{account.id}:{int(members['request_id'])}"
