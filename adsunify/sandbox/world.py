@@ -141,7 +141,10 @@ class World:
         id: str | None = None,  # noqa: A002 - the word every network uses
         logged: bool = True,
     ) -> StoredEntity:
-        """Create an entity. Without `id` it gets a new one. `logged=False`: it is not an ad write (report jobs)."""
+        """Create an entity.
+
+        Without `id` it gets a new id. `logged=False` keeps it out of the log of writes (report jobs).
+        """
         entity = StoredEntity(kind, id or self.allocate_id(), account, parent, _freeze_data(data), self.now, self.now)
         if (kind, entity.id) in self._stored_entities:
             raise ValueError(f"{kind} {entity.id} exists already")
@@ -197,7 +200,7 @@ class World:
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Undo every change of the block if an exception leaves it, such as for one refused item of a batch."""
+        """Undo every change of the block if an exception leaves it, for example for a refused item of a batch."""
         mark = len(self.journal)
         try:
             yield

@@ -35,7 +35,7 @@ class FaultDescription:
     """A fault.
 
     ``behaviour``: what the network does. ``result``: the result of an operation whose write meets the fault.
-    ``arguments``: the least and the greatest value of each; ``required``: those without a default.
+    ``arguments``: the least and the greatest value of each argument; ``required``: the arguments without a default.
     """
 
     behaviour: str
@@ -82,7 +82,7 @@ FAULTS: Mapping[str, FaultDescription] = {
 
 @frozen(eq=False)
 class RequestedFault:
-    """A fault that a test asked for. It happens to the next ``times`` requests that match it."""
+    """A fault that a test requested. It happens to the next ``times`` requests that match."""
 
     network: str
     fault: str

@@ -242,7 +242,7 @@ class SimulatedNetworks:
     def delay_lists(self, network: NetworkCode, seconds: float) -> None:
         """Hide new entities from the lists of a network until ``seconds`` seconds after their creation, by the clock.
 
-        Reads by id show it at once. :meth:`reset` ends the delay.
+        Reads by id show them at once. :meth:`reset` ends the delay.
 
         Raises:
             InvalidInput: the network is unknown, or ``seconds`` is not from 0 to 1,000,000.
@@ -274,7 +274,7 @@ class SimulatedNetworks:
         )
 
     def reset(self) -> None:
-        """Set the networks, the faults, the log and the clock to their start. Make new clients after it."""
+        """Set the networks, the faults, the log and the clock to their start state. Make new clients after it."""
         self._run(self._reset())
 
     async def _reset(self) -> None:
@@ -327,7 +327,7 @@ def sandbox(*networks: NetworkCode, start: datetime | None = None) -> SandboxCon
     Use it with ``with`` or ``async with``; both give :class:`SimulatedNetworks`.
 
     Args:
-        networks: the codes of the networks whose accounts the clients have; all networks without any. Every network
+        networks: the codes of the networks whose accounts the clients have; all networks if it is empty. Every network
             is simulated, also those that are not named.
         start: an aware instant at which the clock begins; the machine's time if it is None.
 

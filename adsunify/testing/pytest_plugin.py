@@ -32,7 +32,7 @@ def _ads_sandbox_of_session(request: pytest.FixtureRequest) -> Iterator[Simulate
 
 @pytest.fixture
 def ads_sandbox(_ads_sandbox_of_session: SimulatedNetworks) -> Iterator[SimulatedNetworks]:
-    """Simulated networks in their start state. The test fails if a fault that it asked for did not happen."""
+    """Simulated networks in their start state. The test fails if a fault that it requested did not happen."""
     networks = _ads_sandbox_of_session
     networks.reset()
     yield networks

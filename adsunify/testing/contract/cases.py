@@ -30,7 +30,7 @@ _MEMBERS = (
 
 @frozen
 class Case:
-    """One case. An exemplary case succeeds in the network's documentation, so it is never refused."""
+    """One case. An exemplary case comes from a success in the network's documentation, so it must not be refused."""
 
     path: Path
     network: str

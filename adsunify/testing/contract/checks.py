@@ -49,9 +49,9 @@ def check_case(case: Case, library: Library, *, strict: bool = False, try_hostil
     Args:
         case: the case.
         library: the cases that it may name.
-        strict: the reason of a refusal counts, the exchange is used whole and in its order, and lists and step keys
-            are exactly the expected ones. Otherwise a wrong reason or an unused response is a note: an author who
-            knows only the contract cannot know them.
+        strict: compare the reasons of refusals, require every response of the exchange in its order, and require
+            exactly the expected lists and step keys. Otherwise a wrong reason or an unused response is a note, because
+            an author who has seen only the contract cannot know it.
         try_hostile_responses: run the case with hostile responses as well, which takes longer.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The ``exchange`` of a case as the network: it answers the requests of a flow and compares each with its record."""
+"""Plays the network of a case: answers the requests of a flow from ``exchange``, and compares them with the record."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Conversation:
     Args:
         network: the code of the network.
         exchange: the recorded requests and responses.
-        strict: answer in the recorded order only, each response once. Otherwise a response further down, or one that
-            was given before, answers as well: a flow may divide its reads as it likes.
+        strict: answer in the recorded order only, each response once. Otherwise a later or an already
+            used response may answer as well, because a flow may divide its reads in other ways.
     """
 
     def __init__(self, network: str, exchange: Sequence[Mapping[str, Json]], *, strict: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Checks that the same input gives the same bytes in another process, whatever the seed of its hashes.
+"""Checks that the same input gives the same bytes in another process, with any seed of Python's hashes.
 
 ``python -m adsunify.testing.contract.determinism FOLDER`` prints the digest of every plan of the cases below FOLDER.
 """

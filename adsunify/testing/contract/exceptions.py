@@ -1,4 +1,4 @@
-"""Records exceptions of any type: an adapter that raises one is a failure of its case, not of the run."""
+"""Records exceptions of any type. An exception of an adapter fails the case; the run goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class ExceptionRecorder:
-    """A context that ends when its block raises an ``Exception``, and keeps it in ``exception``."""
+    """A context manager that catches an ``Exception`` of the block and stores it in ``exception``."""
 
     exception: Exception | None = None
 

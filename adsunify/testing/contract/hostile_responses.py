@@ -37,7 +37,7 @@ JUNK: Mapping[str, bytes] = {
     "bottomless nesting": b"[" * 100_000,
     "two answers": b'{"id": "1"}{"id": "2"}',
 }
-"""Bodies that no network means as an answer, whatever the status."""
+"""Bodies that are no answer of a network, with any status."""
 
 ODD_VALUES: Mapping[str, Json] = {
     "null": None,
@@ -163,7 +163,7 @@ def mutate_response(good: Response) -> Iterator[tuple[str, Response]]:
 
 
 def _parse_file(content: bytes) -> Json:
-    """The content of a JSON file, packed or not; None for any other file."""
+    """The content of a JSON file, which may be compressed; None for any other file."""
     try:
         return loads(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content)
     except ValueError:

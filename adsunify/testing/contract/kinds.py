@@ -215,7 +215,7 @@ def _run_insights(case: Case, library: Library, conversation: Conversation) -> C
 
 
 def _run_report(case: Case, library: Library, conversation: Conversation) -> CaseResult:
-    """Read all pages of a report of one level, with its job where the network makes one."""
+    """Read all pages of a report of one level. If the network makes a job for the report, poll the job."""
     adapter, members = get_adapter(case.network), case.input
     level = next(level for level in adapter.network.report_levels if level.kind == require_member(case, "level"))
     if adapter.reports is None:
@@ -248,7 +248,7 @@ def _get_first_parameters(case: Case) -> Mapping[str, Json]:
 
 
 def _find_app(case: Case) -> OAuthClient:
-    """The app that the case names, or the one in its first request, or that of the sandbox."""
+    """The app that the case names, or the app in the first request of the case, or the app of the sandbox."""
     members = case.input.get("app") or case.input
     first = _get_first_parameters(case)
     client_id = (

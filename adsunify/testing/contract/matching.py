@@ -157,7 +157,7 @@ def compare_bodies(expected: Json, actual: Json, encoding: str, place: str = "/b
 
 
 def _convert_form_value(expected: Json, actual: Json) -> Json:
-    """The expected value in the form of the actual one, where a form would send both alike."""
+    """Convert the expected value to the type of the actual value if a form body would send both as the same text."""
     if isinstance(expected, str) and actual is not None and not isinstance(actual, str):
         try:
             return loads(expected)

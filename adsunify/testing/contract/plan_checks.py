@@ -25,7 +25,7 @@ _has_secret_name = re.compile(
 
 
 def check_result(case: Case, library: Library, result: CaseResult) -> Iterator[Difference]:
-    """Yield what is wrong with the plan of a case, or with the outputs of an applied write."""
+    """Yield the defects of the plan of a case, or of the outputs of an applied write."""
     if result.plan is not None:
         again = run_case(case, library).plan
         if again is None or encode_plan(again) != encode_plan(result.plan):
@@ -89,7 +89,7 @@ def _list_member_names(value: Json) -> Iterator[str]:
 
 
 def check_paused(network: Network, step: Step, place: str) -> Iterator[Difference]:
-    """Yield where a step creates an entity that is not paused, unless the table of its level says that it cannot be."""
+    """Yield where a step creates an entity that is not paused, unless the table of its level has no initial status."""
     if step.action != "create":
         return
     status_members = _list_status_members(network)
@@ -126,7 +126,7 @@ def _list_created_entities(network: Network, step: Step) -> Iterator[tuple[str, 
         single = [
             (name, entries[0]) for name, entries in lists if len(entries) == 1 and _has_status(network, entries[0])
         ]
-        if len(single) == 1 and not _has_status(network, body):  # a list of one entity, beside members about it
+        if len(single) == 1 and not _has_status(network, body):  # a list of one entity, and members about this entity
             yield f"/body/{single[0][0]}/0", single[0][1], step.kind
             return
         yield "/body", body, step.kind
@@ -139,7 +139,7 @@ def _list_created_entities(network: Network, step: Step) -> Iterator[tuple[str, 
                 for key, value in entry.items()
                 if isinstance(value, Mapping) and "create" in value
             ]
-            content = entry.get("data")  # an item around the entity, beside its number
+            content = entry.get("data")  # an item with the entity and a number
             if isinstance(content, Mapping):
                 yield f"{place}/data", content, step.kind
             elif not operations:
@@ -153,7 +153,7 @@ def _has_status(network: Network, entity: Mapping[str, Json]) -> bool:
 
 
 def _list_status_members(network: Network) -> set[str]:
-    """The members that hold a status: a level has one, or several that hold it together."""
+    """The members that hold the status. A level has one status member, or several that together hold the status."""
     single = {level.status.rpartition("/")[2] for level in network.levels if isinstance(level.status, str)}
     several = {name for level in network.levels for members in level.status_members.values() for name in members}
     return (single | several) - {""}

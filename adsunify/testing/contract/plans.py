@@ -137,7 +137,10 @@ def _parse_outputs(network: str, plan: Plan, key: str, value: Json) -> tuple[str
 
 
 def find_step(network: str, steps: Sequence[Step], name: str) -> Step | None:
-    """Return the step with this key, or the only step, or the only one of a level with this unified or native name."""
+    """Return the step with this key, or the only step, or the only step of the level with this name.
+
+    The name of the level is the unified or the native name.
+    """
     for step in steps:
         if step.key == name or len(steps) == 1:
             return step
@@ -153,5 +156,5 @@ def _normalize_name(name: str) -> str:
 
 
 def list_output_names(step: Step) -> list[str]:
-    """Return the names of what a step puts out."""
+    """Return the names of the outputs of a step."""
     return [output.name for output in step.outputs] + ([step.items.output] if step.items is not None else [])

@@ -1,4 +1,4 @@
-"""Outcome cases: the step that is answered, the request as it was sent, and the outcome as JSON."""
+"""Outcome cases: the step that the network answers, the request as it was sent, and the outcome as JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def find_answered_step(case: Case, library: Library) -> tuple[Step, Case | None]
 
 
 def _parse_step(members: Mapping[str, Json]) -> Step:
-    """A step from what ``plan --json`` prints of it; the members that it does not print follow from the others."""
+    """Parse a step that ``plan --json`` printed. The members that are not printed are derived from the printed ones."""
     request = members.get("request") or {
         "method": members["method"],
         "url": members.get("url", ""),

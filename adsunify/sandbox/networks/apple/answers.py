@@ -51,7 +51,7 @@ def _build_headers(remaining: int = _RATE_LIMIT - 1) -> dict[str, str]:
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """The response to a refused request."""
-    if request.route.role == "login":  # the shape of OAuth (unverified)
+    if request.route.role == "login":  # log-in errors have the shape of OAuth (unverified)
         return format_oauth_error(problem, _OAUTH_ERRORS, client_status=400)
     status, _ = map_error(problem)
     return build_response({"error": render_error(problem)}, status)

@@ -33,7 +33,7 @@ _BODY_CHECK = record(
         "options": record(required={"includeRows": array(choice("GRAND_TOTAL", "EMPTY_METRICS"))}),
     },
 )
-_ID_TEXT_CHECK = text(1, 19, "[1-9][0-9]*")  # strings, as in the examples
+_ID_TEXT_CHECK = text(1, 19, "[1-9][0-9]*")  # ids are strings, as in the documented examples
 _REPORT_RETENTION = timedelta(days=90)
 _KIND_BY_LEVEL = {
     "campaigns": "campaign",

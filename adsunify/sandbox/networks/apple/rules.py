@@ -92,7 +92,7 @@ def _check_audience(targeting: Mapping[str, Any], above: StoredEntity, promoted:
     countries = above.data["targeting"]["countryOrRegion"]["include"]
     if not set(included.get("country", [])) <= set(countries):
         raise rule_error("/targeting/country", "must be of the campaign's countries")
-    for name in ("adminArea", "locality"):  # a rule of v5, unverified
+    for name in ("adminArea", "locality"):  # a rule of API v5; unverified for this version
         if name in targeting and len(countries) != 1:
             raise rule_error(f"/targeting/{name}", "needs a campaign with exactly one country")
     for name, entity in (("adminArea", "AdminArea"), ("locality", "Locality")):

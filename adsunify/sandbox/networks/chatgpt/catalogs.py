@@ -8,7 +8,7 @@ from adsunify.sandbox.networks.chatgpt import answers
 from adsunify.sandbox.networks.chatgpt.tables import AUDIENCES, EVENT_SETTINGS, INTENDED_USES, PLACES
 from adsunify.sandbox.world import Account, World
 
-_DEFAULT_PLACES = 20  # without `limit` (our choice)
+_DEFAULT_PLACES = 20  # the default of `limit` (our choice)
 
 
 def get_ad_account(request: Request) -> Response:

@@ -10,7 +10,7 @@ from adsunify.sandbox.world import Account
 HOST = "api.ads.openai.com"
 API_HOSTS = (HOST,)
 
-# Path word: the kind of object, and the prefix of its ids.
+# By path word: the kind of the object, and the prefix of the ids.
 KIND_BY_COLLECTION: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
 ID_PREFIXES: Mapping[str, str] = {"campaign": "cmpn_", "ad_group": "adgrp_", "ad": "ad_", "file": "file_"}
 PARENT_KINDS: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}

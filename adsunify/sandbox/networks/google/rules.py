@@ -25,9 +25,9 @@ BIDDING_STRATEGIES = tuple(
 )
 CRITERION_TYPES = tuple(name for name, field in tables.CAMPAIGN_CRITERION_FIELDS.items() if field.oneof == "criterion")
 _DATE_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-_BAD_KEYWORD_CHARACTERS = set("!@%,*")  # examples of the documentation; its list is unverified
+_BAD_KEYWORD_CHARACTERS = set("!@%,*")  # the documented examples; the full list is unverified
 _MAX_ENABLED_ADS = 3
-# Native code: the member and the message.
+# By native code: the member and the message.
 _ERRORS: Mapping[str, tuple[str, str]] = {
     "adGroupCriterionError.BID_INCOMPATIBLE_WITH_ADGROUP": ("cpcBidMicros", "The campaign does not bid by MANUAL_CPC."),
     "adGroupError.AD_GROUP_TYPE_NOT_VALID_FOR_ADVERTISING_CHANNEL_TYPE": (

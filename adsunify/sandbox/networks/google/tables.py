@@ -369,7 +369,7 @@ RESOURCES = (
 RESOURCE_BY_NAME: Mapping[str, MutableResource] = {resource.name: resource for resource in RESOURCES}
 RESOURCE_BY_KIND: Mapping[str, MutableResource] = {
     resource.kind: resource for resource in reversed(RESOURCES)
-}  # `ad` is the adGroupAd
+}  # reversed, because the kind `ad` means the resource adGroupAd
 MUTATE_OPTIONS: MessageFields = {"partialFailure": MessageField(BOOL), "validateOnly": MessageField(BOOL)}
 OPERATION_MESSAGE = message(
     {f"{resource.name}Operation": MessageField(resource.operation_message, oneof="operation") for resource in RESOURCES}

@@ -161,7 +161,7 @@ _OPTIONAL_CREATIVE_MEMBERS: dict[str, Check] = {
     "name": _name_check(255, 1020),
     "leadgenCallToAction": record({"destination": text(), "label": text()}),
 }
-# creation: required and optional members
+# the required and optional members of a create
 CREATE_CHECKS: Mapping[str, Check] = {
     "campaignGroup": record(_GROUP_MEMBERS, _OPTIONAL_GROUP_MEMBERS),
     "campaign": record(_CAMPAIGN_MEMBERS, _OPTIONAL_CAMPAIGN_MEMBERS),

@@ -30,7 +30,7 @@ LOGIN = OAuthConfig(
     refresh_prefix="AQX",
 )
 
-PAGING = OffsetPaging("start", "count")  # the older paging, without tokens
+PAGING = OffsetPaging("start", "count")  # the older paging, which has no tokens
 ORGANIZATION_PAGE, OTHER_ORGANIZATION_PAGE = "urn:li:organization:7700123", "urn:li:organization:7700999"
 US_ACCOUNT, TOKYO_ACCOUNT, ENTERPRISE_ACCOUNT, VIEW_ONLY_ACCOUNT = "518121035", "518121036", "518121037", "518121038"
 
@@ -114,7 +114,7 @@ EXCLUSIVE_FACETS = (
     ("industries", "employers"),
     ("staffCountRanges", "employers"),
 )
-# Facet: the type of its entities ("-": not documented).
+# By facet: the type of the entities ("-": not documented).
 _FACET_TYPES = parse_names("""
     locations geo, profileLocations geo, interfaceLocales locale, industries industry, seniorities seniority,
     jobFunctions function, titles title, titlesAll title, titlesPast title, staffCountRanges staffCountRange,

@@ -29,7 +29,8 @@ LEVELS = ("account", "campaign", "adset", "ad")
 RUN_STATES = (("Job Not Started", 0), ("Job Started", 0), ("Job Running", 100), ("Job Completed", 100))
 MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (the limit is our choice)
 RUN_LIFETIME = timedelta(days=30)
-PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")  # these windows overlap
+# these actions overlap: one purchase counts in each
+PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
 DATE_PRESETS: Mapping[str, tuple[int, int]] = {  # by preset: first and last day, in days before today
     "today": (0, 0),
     "yesterday": (1, 1),

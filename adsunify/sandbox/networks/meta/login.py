@@ -20,7 +20,8 @@ from adsunify.sandbox.world import Token
 SCOPES = split_words("""
     ads_management ads_read business_management pages_show_list pages_read_engagement pages_manage_ads
 """)
-SHORT_TOKEN_SECONDS, LONG_TOKEN_SECONDS = 5400, 5184000  # Meta access tokens: hours, and about 60 days
+# a short token is valid for hours, a long one for about 60 days
+SHORT_TOKEN_SECONDS, LONG_TOKEN_SECONDS = 5400, 5184000
 LOGIN = OAuthConfig(
     consent_pages=(("www.facebook.com", "/v26.0/dialog/oauth"),),
     required_scopes=SCOPES,

@@ -184,7 +184,7 @@ LINK_DATA_CHECK = record(
     },
     exactly_one=(
         ("picture", "image_hash", "child_attachments"),
-    ),  # Meta Marketing API: never both; whether one is required is our choice
+    ),  # Meta Marketing API allows at most one of them; that one is required is our choice
 )
 STORY_CHECK = record(
     required={"page_id": ID_CHECK},

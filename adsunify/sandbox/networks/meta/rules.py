@@ -58,7 +58,7 @@ def _check_special_categories(change: EntityChange) -> None:
 
 
 def _check_budget_sharing(change: EntityChange) -> None:
-    if not has_budget(change.data) and "is_adset_budget_sharing_enabled" not in change.data:  # since v24
+    if not has_budget(change.data) and "is_adset_budget_sharing_enabled" not in change.data:  # required since v24
         raise missing_value_error("is_adset_budget_sharing_enabled", "must be given for a campaign without a budget")
 
 
@@ -98,7 +98,7 @@ def _check_budget_place(change: EntityChange) -> None:
         for name in (
             *BUDGET_MEMBERS,
             "bid_strategy",
-        ):  # bid_strategy belongs to the campaign "only with campaign budget"
+        ):  # the documentation on bid_strategy of a campaign: "only with campaign budget"
             if name in data:
                 raise invalid_value_error(name, "belongs to the campaign, which has the budget")
     elif not has_budget(data):

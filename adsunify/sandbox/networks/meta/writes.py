@@ -230,7 +230,7 @@ def _delete_entity(request: Request, entity: StoredEntity, data: Mapping[str, An
         ad.data["creative"]["creative_id"] == entity.id and ad.data["status"] != "DELETED"
         for ad in request.world.list_entities("ad", entity.account)
     ):
-        raise InvalidRequest("value", "", "the creative is used by an ad")  # (unverified)
+        raise InvalidRequest("value", "", "the creative is used by an ad")  # unverified rule
     request.world.replace(entity, {**data, "status": "DELETED"})
     for child in request.world.list_entities(CHILD_KINDS.get(entity.kind, ""), parent=entity.id):
         if child.data["status"] != "DELETED":

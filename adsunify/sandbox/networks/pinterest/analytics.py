@@ -73,7 +73,7 @@ _WINDOW_CHECKS: Mapping[str, Check] = {  # these parameters do not change the fi
     "conversion_report_time": choice("TIME_OF_AD_ACTION", "TIME_OF_CONVERSION"),
 }
 _IDS_CHECK = repeated_values(DIGITS_CHECK)
-# Kind of the call: required and optional id parameters.
+# By kind of call: the required and optional id parameters.
 _CHECKS_BY_LEVEL: Mapping[str, tuple[Mapping[str, Check], Mapping[str, Check]]] = {
     "account": ({}, {}),
     "campaign": ({"campaign_ids": _IDS_CHECK}, {"aggregate_report_rows": choice("false")}),

@@ -195,7 +195,7 @@ UPDATE_CHECKS: Mapping[str, Check] = {
         _ID_CHECK,
         {
             **_AD_GROUP_MEMBERS,
-            # null removes a bid, the list ["0"] a template
+            # null removes a bid, and the list ["0"] removes a template
             "lifetime_frequency_cap": nullable(integer(1)),
         },
     ),

@@ -107,7 +107,8 @@ def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
     if data["start_time"] != old["start_time"] and old["start_time"] <= now.timestamp():
         raise rule_error("start_time", "cannot be changed once it has passed")
     before, after = old.get("daily_spend_cap"), data.get("daily_spend_cap")
-    if before is not None and after is not None and 0 < after - before < tables.MICROS:  # reported, unverified
+    # a rule that users report; unverified
+    if before is not None and after is not None and 0 < after - before < tables.MICROS:
         raise rule_error("daily_spend_cap", "a daily budget rises by 1.00 or more")
 
 

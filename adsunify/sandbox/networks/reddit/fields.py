@@ -99,7 +99,7 @@ _SPENDING_MEMBERS: dict[str, Check] = {
     "end_time": nullable(INSTANT.check),
     "schedule": _SCHEDULE_CHECK,
 }
-# Only for campaigns that optimize their budget (step 1)
+# Members that only campaigns that optimize their budget may have
 OPTIMIZED_MEMBERS: dict[str, Check] = {
     **_SPENDING_MEMBERS,
     "bid_strategy": choice("BIDLESS", "MAXIMIZE_VOLUME", "TARGET_CPX"),

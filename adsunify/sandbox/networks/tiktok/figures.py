@@ -15,7 +15,7 @@ from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES
 from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account, EntityKey, Lineage
 
-Counts = Mapping[str, int]  # of one or more days; `spend` in hundredths of the ratio of the currency
+Counts = Mapping[str, int]  # of one or more days; `spend` is in US cents, before the factor `usd_ratio` of the currency
 _QUIET_DAY_OF_MONTH = 13
 
 

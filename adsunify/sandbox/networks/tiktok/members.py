@@ -123,7 +123,7 @@ _CREATIVE_MEMBERS: Mapping[str, Check] = {
     "identity_type": one_of(IDENTITY_TYPES),
     "identity_id": external_id(),
     "identity_authorized_bc_id": external_id(),
-    "video_id": text(),  # `identities` checks it
+    "video_id": text(),  # the module `identities` checks the id
     "image_ids": array(external_id()),
     "music_id": external_id(),
     "tiktok_item_id": external_id(),

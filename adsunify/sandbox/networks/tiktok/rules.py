@@ -162,7 +162,7 @@ def _check_budget(change: AdGroupChange) -> None:
         raise invalid_value_error("budget_mode", f"{SCHEDULE_FROM_NOW} forbids {TOTAL_BUDGET}")
     check_money(currency, "budget", data["budget"])
     least = currency.min_ad_group_budget
-    if mode == TOTAL_BUDGET:  # per scheduled day; a started day counts
+    if mode == TOTAL_BUDGET:  # the minimum is per scheduled day; a started day counts as a day
         days = -(
             (parse_instant(data["schedule_start_time"]) - parse_instant(data["schedule_end_time"])) // timedelta(days=1)
         )

@@ -23,7 +23,7 @@ _TARGETING_SPEC_CHECK = record(
     optional={
         **members.TARGETING_MEMBERS,
         "spc_audience_age": one_of("OVER_EIGHTEEN OVER_TWENTY_FIVE"),
-    }  # without brand safety
+    }  # Smart+ has no brand safety members
 )
 _TARGETING_SPEC_CREATE_CHECK = record(
     optional={
@@ -144,7 +144,7 @@ CREATE_CHECKS: Mapping[str, Check] = {
             "schedule_start_time": shapes.check_instant,
             "targeting_spec": _TARGETING_SPEC_CREATE_CHECK,
         },
-        _AD_GROUP_CREATE_MEMBERS,  # no pacing
+        _AD_GROUP_CREATE_MEMBERS,  # Smart+ has no member `pacing`
     ),
     "ad": record(
         {"advertiser_id": shapes.ADVERTISER_CHECK, "adgroup_id": shapes.ID_CHECK, "ad_name": members.NAME_CHECK},

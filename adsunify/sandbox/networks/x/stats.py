@@ -215,7 +215,7 @@ def _check_request(request: Request, account: Account, query: answers.Data, most
 def _get_utc_offset(request: Request, account: Account) -> timedelta:
     """The account's UTC offset of today, which X applies to all days of a request."""
     offset = request.now.astimezone(account.zone).utcoffset()
-    assert offset is not None  # an aware instant
+    assert offset is not None  # an aware instant has an offset
     return offset
 
 
