@@ -86,6 +86,5 @@ if __name__ == "__main__":
     parser.add_argument("--execute", action="store_true", help="write the new budgets")
     options = parser.parse_args()
     with Ads.from_environment() as ads:
-        raise SystemExit(
-            main(ads, options.target, options.currency, options.percent, options.until, execute=options.execute) > 0
-        )
+        failures = main(ads, options.target, options.currency, options.percent, options.until, execute=options.execute)
+    raise SystemExit(failures > 0)
