@@ -1,4 +1,4 @@
-"""A person must approve: the request needs input, and the review page is where the person gives it.
+"""Approval by a person: the request needs input, which the person gives on the review page.
 
 Source: MCP 2026-07-28, Multi Round-Trip Requests; Elicitation, "URL Mode Elicitation Requests". Clients of other
 revisions, and clients that show no addresses, get the operation with ``approvalRequired`` instead.
@@ -22,9 +22,9 @@ from .request_metadata import RequestMetadata
 from .results import APPROVAL_CODE, declined_result
 
 REQUEST_KEY = "approval"
-"""The key of what we require, under which the client answers."""
+"""The key of the input that we require. The client answers under the same key."""
 READERS: Mapping[str, str] = {"post_operation_execute": "get_operation", "post_change_set_execute": "get_change_set"}
-"""The endpoint that reads what an endpoint executes."""
+"""An endpoint that executes -> the endpoint that reads what it executes."""
 WAIT_SECONDS = 15.0
 """How long a request that is sent again waits for the person's decision, before it requires the input again."""
 POLL_SECONDS = 1.0
@@ -47,7 +47,7 @@ class ApprovalSubject:
         return {"endpoint": self.endpoint.operation_id, "path": dict(self.path)}
 
     async def read(self, backend: Backend) -> Mapping[str, Any]:
-        """Return it as it is now."""
+        """Read the operation or the change set as it is now."""
         data: Mapping[str, Any] = (await backend.call(self.endpoint, ApiRequest(self.path, {}, b"", None)))["data"]
         return data
 
@@ -55,10 +55,10 @@ class ApprovalSubject:
 async def call_with_approval(
     backend: Backend, context: RequestMetadata, endpoint: Endpoint, request: ApiRequest
 ) -> Mapping[str, Json] | ToolResult | InputRequired:
-    """Call an endpoint. Where a person must approve the change, return the input that the request needs.
+    """Call an endpoint. If a person must approve the change, return the input that the request needs.
 
     Raises:
-        AdsunifyError: as the endpoint raises it, also where a person must approve and the client cannot ask one.
+        AdsunifyError: as the endpoint raises it, also if a person must approve and the client cannot show a page.
     """
     reader = READERS.get(endpoint.operation_id)
     if reader is None or not context.can_require_input or not context.can_open_url():

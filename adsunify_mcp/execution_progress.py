@@ -30,7 +30,7 @@ async def report_execution(
         backend: reads the operation.
         context: sends the reports; without a progress token none is sent.
         path: the path parameters of the operation.
-        execution: the execution, which runs to its end also where the operation cannot be read.
+        execution: the execution, which runs to its end even if the operation cannot be read.
     """
     if not context.wants_progress():
         return await execution

@@ -52,8 +52,8 @@ class InputRequired:
     """The result of a request that needs input before it can be completed.
 
     Attributes:
-        requests: what the client must ask, by a key of ours; only what the client's capabilities allow.
-        state: what we need when the client sends its request again; None if nothing.
+        requests: the questions for the client, by a key of ours. The client's capabilities must allow them.
+        state: our data that the client sends back with its request; None if we need no data.
     """
 
     requests: Mapping[str, Json]
@@ -61,7 +61,7 @@ class InputRequired:
 
 
 def complete_result(version: ProtocolVersion, method: str, result: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Add what the revision has in each result: the type, hints for caching, and who answers."""
+    """Add what the revision has in each result: the type, hints for caching, and the name of the server."""
     if not version.is_stateless:
         return result
     is_complete = "resultType" not in result

@@ -64,8 +64,9 @@ async def handle_message(
 ) -> Reply:
     """Answer the body of one POST or one line: a message, or a batch where the revision has batches.
 
-    Every message is counted, and a body that is refused as a whole once. ``headers`` is None for transports without
-    headers; then ``_meta`` alone names the revision. ``notify`` sends a notification before the reply.
+    Every message is counted. A body that is refused as a whole counts as one message. ``headers`` is None for
+    transports without headers; then ``_meta`` alone names the revision. ``notify`` sends a notification
+    before the reply.
     """
     parsed, problem = await run_large_in_thread(raw, _parse_body, raw, headers)
     if problem is not None:
@@ -91,7 +92,7 @@ async def handle_message(
 
 
 def _parse_body(raw: bytes, headers: RequestHeaders | None) -> tuple[Json, Reply | None]:
-    """The message or messages of a body, or the reply that refuses the whole body."""
+    """Return the message or messages of a body, or the reply that refuses the whole body."""
     if count_values(raw) > MAX_VALUES:
         return None, refuse_body(400, INVALID_REQUEST, f"A body may hold at most {MAX_VALUES:,} values.")
     try:
@@ -130,7 +131,7 @@ def _message_id(message: Json) -> str | int | None:
 async def _handle_one(
     caller: CallerMethods, message: Json, headers: RequestHeaders | None, notify: Notify | None
 ) -> tuple[dict[str, Any] | None, int]:
-    """The response to a message and its HTTP status; None for a notification or a response."""
+    """Return the response to a message and its HTTP status. The response to a notification or a response is None."""
     statuses = STATELESS_STATUSES  # until the revision is known
     try:
         limited = _find_limit(caller)
@@ -156,7 +157,7 @@ async def _handle_one(
 
 
 def _find_limit(caller: CallerMethods) -> RateLimited | None:
-    """Count a message; the error of a caller who has used the limit up."""
+    """Count a message. Return the error if the caller has reached the limit."""
     try:
         caller.count()
     except RateLimited as problem:
@@ -177,7 +178,7 @@ def _check_message(message: Json) -> None:
 
 
 def _check_accepted(message: Mapping[str, Any], version: ProtocolVersion) -> None:
-    """Raise RpcError for a response where the revision has none (MCP 2026-07-28, "Sending Messages")."""
+    """Raise RpcError for a response if the revision accepts none (MCP 2026-07-28, "Sending Messages")."""
     if version.is_stateless and "method" not in message:
         raise RpcError(INVALID_REQUEST, "A body must be a request or a notification, not a response.")
 

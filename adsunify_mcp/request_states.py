@@ -53,7 +53,7 @@ class ServiceStates:
 
 
 def make_request_states(backend: Backend) -> RequestStates | None:
-    """Return the states of a local backend's actor; None for a server's backend, since the server keeps them."""
+    """Return the states for a local backend; None for a server's backend, because only the server can seal."""
     return ServiceStates(backend.service, backend.actor) if isinstance(backend, LocalBackend) else None
 
 

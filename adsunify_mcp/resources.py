@@ -65,7 +65,7 @@ def find_resource(resources: Sequence[McpResource], uri: str) -> tuple[McpResour
 
 
 def _make_reader(operation_id: str, path: Mapping[str, str] | None = None) -> ReadResource:
-    """Make the reader of an operation's data. ``path``: its path parameters; without it the address's variables."""
+    """Make the reader of an operation's data. ``path``: the path parameters; by default the address's variables."""
 
     async def read(backend: Backend, variables: Mapping[str, str]) -> Mapping[str, Json]:
         request = ApiRequest(variables if path is None else path, {}, b"", None)

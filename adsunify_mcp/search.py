@@ -188,7 +188,7 @@ def _list_endpoints() -> list[Endpoint]:
 
 
 def search_operations(query: str) -> list[str]:
-    """Find operation ids for a query, the best first; an operation id finds itself."""
+    """Find operation ids for a query, the best first. A query that is an operation id finds only this id."""
     if query.strip() in _build_index():
         return [query.strip()]
     query_words = Counter(tokenize(query))

@@ -57,7 +57,7 @@ class Methods:
     """The methods for one caller.
 
     Attributes:
-        states: seals the state of results that require input; None where nothing can keep it.
+        states: seals the state of results that require input; None if the backend cannot seal states.
     """
 
     backend: Backend
@@ -181,7 +181,7 @@ class Methods:
         return {"completion": {"values": values, "total": len(matching), "hasMore": len(matching) > len(values)}}
 
     def _list_choices(self, reference: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
-        """The values of each argument of a prompt or a template."""
+        """Return the choices of each argument of a prompt or a template."""
         if reference.get("type") == "ref/prompt":
             arguments: Sequence[PromptArgument] = self._find_prompt(reference.get("name")).arguments
             return {argument.name: argument.choices for argument in arguments}

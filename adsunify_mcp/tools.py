@@ -112,7 +112,7 @@ class ToolCall:
     context: RequestMetadata
 
     async def call_endpoint(self, endpoint: Endpoint, request: ApiRequest) -> RunResult:
-        """Call an endpoint of the contract; where a person must approve, the result requires this input."""
+        """Call an endpoint of the contract. If a person must approve, the result requires this approval as input."""
         return await call_with_approval(self.backend, self.context, endpoint, request)
 
 

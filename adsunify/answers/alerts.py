@@ -21,7 +21,7 @@ class AlertScopeView(Shape):
 class AlertGap(Shape):
     """What an alert could not evaluate in an account, and why.
 
-    ``entityIds`` has the first of the entities that this is about; it is empty if it is about the whole account.
+    ``entityIds`` lists the first entities that were not evaluated; it is empty if the whole account was not.
     """
 
     account_id: Uuid

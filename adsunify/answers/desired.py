@@ -1,4 +1,4 @@
-"""What is wanted of accounts, as a file: its entities, and its differences from the networks."""
+"""The desired state of accounts as a file: its entities, and its differences from the networks."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class UnwantedEntity(Shape):
 
 
 class UncomparedMembers(Shape):
-    """The members of a brief of which no read shows whether the network holds them.
+    """The members of a brief that cannot be compared, because no read of the network shows their values.
 
-    ``changed``: those among them that differ from the brief that was launched. They are not applied.
+    ``changed``: the members that also differ from the brief that was launched. They are not applied.
     """
 
     launch: str

@@ -95,7 +95,7 @@ class EntityInsights(FiguresTable, Shape):
 class AccountInsights(Shape):
     """The figures of one account among many.
 
-    ``totals`` adds up the days that are there. ``rows`` of a level have ``entityId``, ``entityName`` and ``parentId``.
+    ``totals`` adds up the days with figures. ``rows`` of a level have ``entityId``, ``entityName`` and ``parentId``.
     """
 
     account_id: Uuid

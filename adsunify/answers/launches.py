@@ -51,7 +51,10 @@ class LaunchTotal(Shape):
 
 
 class ChangeSetOperation(Shape):
-    """An operation of a change set. ``digest`` is that of its plan. ``error`` says why its execution was refused."""
+    """An operation of a change set.
+
+    ``digest`` is the digest of its plan. ``error`` says why its execution was refused.
+    """
 
     key: str
     operation_id: Uuid
@@ -75,8 +78,8 @@ class ChangeSet(Shape):
     """Operations that are reviewed and executed together.
 
     ``digest`` is the SHA-256 over the key, the id and the plan digest of each operation; null before they are prepared.
-    While it is ``preparing``, ``decided`` of its ``members`` are planned. ``excluded`` lists what it leaves out, and
-    ``issues`` why members are invalid. ``error`` says why it stopped before its end.
+    While it is ``preparing``, ``decided`` counts the planned ones of its ``members``. ``excluded`` lists what it leaves
+    out, and ``issues`` why members are invalid. ``error`` says why it stopped before its end.
     """
 
     id: Uuid
@@ -119,7 +122,7 @@ class LaunchCell(Shape):
 
 
 class Launch(Shape):
-    """One brief for many accounts. Its status is that of its latest change set, the last one of ``changeSets``.
+    """One brief for many accounts. Its status is the status of its latest change set, the last of ``changeSets``.
 
     Lists of launches leave out ``cells``, ``changeSets`` and ``totals``.
     """

@@ -82,10 +82,10 @@ class PlanView(Shape):
     """The immutable plan.
 
     ``exposure`` is what can be spent once the plan is executed and could not be spent before. ``planned`` are the
-    budgets that it sets up, also where everything stays paused. Lists of operations leave both out; both are null in
-    plans that were prepared before plans had them. ``carried`` has, by step key, what the operations that this one
-    resumes have written. After ``bodyRemovedAt`` the bodies, queries and bindings of the steps are gone: retention has
-    removed them, and the digest is that of the plan as it was.
+    budgets that it sets up, even if everything stays paused. Lists of operations leave both out; both are null in plans
+    that were prepared before plans had them. ``carried`` has, by step key, what the operations that this one resumes
+    have written. After ``bodyRemovedAt`` the bodies, queries and bindings of the steps are gone: retention has removed
+    them. The digest is still the digest of the complete plan.
     """
 
     version: int
@@ -215,9 +215,9 @@ class CreatedEntities(tuple[CreatedEntity, ...]):
 
 
 class Operation(Shape):
-    """A prepared change with its receipt. ``executedBy`` is the last one to execute it.
+    """A prepared change with its receipt. ``executedBy`` is the last caller who executed it.
 
-    ``resumes`` is the operation that this one carries on with, and ``resumedBy`` the one that carries on with this one.
+    ``resumes`` is the operation that this one continues; ``resumedBy`` is the operation that continues this one.
     ``launchId`` is the launch that it belongs to. ``restoredAt`` is when the database was restored from a backup: what
     happened to the operation after the backup is not known, so nothing more is written with it.
     ``created`` lists the campaigns, ad groups and ads that its steps have created. Lists of operations leave it out.
@@ -308,9 +308,9 @@ class ProblemIssue(Shape):
 class BrokenGuardrail(Shape):
     """A guardrail that refuses a plan, with its member such as ``perOperation.daily``. Amounts are in major units.
 
-    ``limit`` is the amount of the member; ``used`` is what its window counts already; ``asked`` is what the plan
-    exposes or plans, or ``unbounded`` or ``unknown``; ``fits`` is the highest amount that the guardrail allows. They
-    are null where they do not apply.
+    ``limit`` is the amount of the member; ``used`` is what its window counts already; ``asked`` is the amount
+    that the plan exposes or plans, ``unbounded`` or ``unknown``; ``fits`` is the highest amount that the guardrail
+    allows. They are null where they do not apply.
     """
 
     guardrail_id: Uuid
@@ -324,10 +324,11 @@ class BrokenGuardrail(Shape):
 
 
 class StaleMember(Shape):
-    """A value at the network that differs from what a plan rests on.
+    """A value at the network that differs from the value that the plan assumed.
 
-    ``member`` is a field such as ``budget``, ``entity`` if the entity is gone, or else a native pointer into the write,
-    which would set another value now. ``currency`` is that of an amount in major units, else null.
+    ``member`` is a field such as ``budget``, or ``entity`` if the entity is gone. Otherwise it is a JSON pointer into
+    the native write, which would now set another value. ``currency`` is the currency of an amount in major units, and
+    null for other values.
     """
 
     kind: str
@@ -414,7 +415,7 @@ class EvidenceRead(Shape):
 class InspectedStep(Shape):
     """One step. ``state`` is what the receipts say. ``verdict`` and ``reason`` are null unless it is in doubt.
 
-    ``members`` are those of an applied step. ``settledBy`` is the person who decided the step, if one did.
+    ``members`` are the compared members of an applied step. ``settledBy`` is the person who decided the step, if any.
     """
 
     key: str

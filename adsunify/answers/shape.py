@@ -33,7 +33,7 @@ Text = str | None
 Instant = Annotated[AwareDatetime, WithJsonSchema({"type": "string", "format": "date-time"})]
 Date = Annotated[date, WithJsonSchema({"type": "string"})]
 Amount = Annotated[Decimal, WithJsonSchema({"type": "string"})]
-"""A decimal number, which the wire writes as text. Money is in major units."""
+"""A decimal number, which is text in JSON. Money is in major units."""
 Url = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 Uuid = str
 Milliseconds = int

@@ -32,7 +32,7 @@ FIGURE_COLUMNS: Mapping[str, ColumnKind] = {
     "reach": "count",
 }
 DAILY_COLUMNS: Mapping[str, ColumnKind] = {"date": "day", "account_id": "text", "currency": "text", **FIGURE_COLUMNS}
-"""The columns of the figures of an account: their names, and what their cells are."""
+"""The columns of the figures of an account: their names, and the kind of their cells."""
 ENTITY_COLUMNS: Mapping[str, ColumnKind] = {
     "date": "day",
     **REPORT_COLUMNS,
@@ -138,7 +138,7 @@ def _too_long(name: str) -> InvalidInput:
 
 
 def join_schemas(first: pyarrow.Schema, second: pyarrow.Schema) -> pyarrow.Schema:
-    """Return the schema of both tables of a report: each decimal has the digits after the point that both need."""
+    """Return a schema for two tables of a report: each decimal has as many digits after the point as both need."""
     import pyarrow
 
     pairs = [(field, other_field) for field, other_field in zip(first, second, strict=True)]
@@ -166,7 +166,7 @@ def cast_table(table: pyarrow.Table, schema: pyarrow.Schema) -> pyarrow.Table:
 
 
 def join_arrow_tables(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:
-    """Return one table of those of the pages of a report. Raises InvalidInput if a number does not fit."""
+    """Join the tables of the pages of a report into one. Raises InvalidInput if a number does not fit."""
     import pyarrow
 
     schema = reduce(join_schemas, (table.schema for table in tables))

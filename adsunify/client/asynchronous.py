@@ -36,7 +36,7 @@ class AsyncAds(AsyncNamespaces):
     :mod:`adsunify.errors`: InvalidInput with all issues at once, Forbidden, NotFound, ProviderError where a network
     refuses a read, and StoreError; at a server also Unauthenticated, RateLimited, and ServerUnreachable where there is
     no usable response. ``outcome`` of an error says whether anything may have been written. An error of an operation
-    has the ``operation``, and in ``applied_steps`` the steps of which anything was written.
+    has the ``operation``, and in ``applied_steps`` the steps that were written at least in part.
 
     ``url`` is the address of a server (``https://...``, with a ``token``) or of a database. In a database without
     workspaces the client creates one, named ``workspace`` or ``local``, with the user ``local`` as its admin. It never
@@ -118,7 +118,7 @@ class AsyncAds(AsyncNamespaces):
         return changed
 
     async def _wait(self, seconds: float) -> None:
-        """Wait before the next request of a method that makes several; a client of a simulated network need not."""
+        """Wait before the next request of a method that makes several. Clients of simulated networks override it."""
         await asyncio.sleep(seconds)
 
     async def call(
@@ -170,7 +170,7 @@ class AsyncAds(AsyncNamespaces):
         if not isinstance(rows, list):
             if "resource" in arguments:
                 raise invalid_input("resource", "not_supported", REPORT_MESSAGE)
-            rows = [rows]  # which is refused below
+            rows = [rows]  # parse_answer refuses it
         return Page([parse_answer(model, row) for row in rows], _get_next_cursor(envelope))
 
     async def _read_report(
@@ -192,5 +192,5 @@ def _get_next_cursor(envelope: Mapping[str, Json]) -> str | None:
 
 
 def _get_outcome(endpoint: Endpoint) -> WriteOutcome:
-    """Return the outcome of a call whose response is of no use."""
+    """Return the outcome of a call without a usable response."""
     return "not_applied" if is_read(endpoint) else "unknown"

@@ -42,10 +42,10 @@ async def open_backend(
 ) -> Backend:
     """Return a backend for a server at an http(s) address, or for a database, which is opened.
 
-    ``options`` are those of :class:`adsunify.client.options.RemoteOptions`; ``environment`` has the settings of
-    :mod:`adsunify.http.egress` for what they leave out. The proxy of the environment
-    is not asked for a server on this machine. Raises InvalidInput and StoreError,
-    and MissingExtra for a database without the extra ``store``.
+    ``options`` are those of :class:`adsunify.client.options.RemoteOptions`. If they name no proxy or no certificates,
+    the settings of :mod:`adsunify.http.egress` in ``environment`` apply. The proxy of the environment is not used for a
+    server on this machine. Raises InvalidInput and StoreError, and MissingExtra for a database without the extra
+    ``store``.
     """
     server_options = {} if options is None else options
     for name, value in (("server", url), ("token", token), ("workspace", workspace)):

@@ -18,8 +18,8 @@ MAX_OPERATIONS = 50
 class BatchRun:
     """Continues operations until each is finished or stopped.
 
-    A client executes the operations of each of :meth:`list_calls`, gives back the results or the error, and waits as
-    long as :meth:`report_progress` says.
+    A client executes each list of :meth:`list_calls`, adds the results or the error, and waits the seconds that
+    :meth:`report_progress` returns.
     """
 
     def __init__(
@@ -31,13 +31,13 @@ class BatchRun:
         self._progress = progress
 
     def list_calls(self) -> Iterator[list[str]]:
-        """Yield the ids of the operations that are not over, in lists for one call each."""
+        """Yield the ids of the unfinished operations, in one list for each call."""
         ids = [id_ for id_ in self._ids if id_ not in self._results or self._find_unfinished(id_)]
         for first in range(0, len(ids), MAX_OPERATIONS):
             yield ids[first : first + MAX_OPERATIONS]
 
     def add_results(self, batch: Batch) -> None:
-        """Keep the results of a call."""
+        """Store the results of a call."""
         self._results |= {result.operation_id: result for result in batch.results}
 
     def add_error(self, ids: Sequence[str], error: AdsunifyError) -> None:

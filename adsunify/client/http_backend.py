@@ -58,7 +58,7 @@ class _Message(NamedTuple):
 
     @property
     def outcome(self) -> WriteOutcome:
-        """The outcome where the server may have got the request and its response is missing."""
+        """The outcome if the server may have received the request and no response has arrived."""
         return "not_applied" if is_read(self.endpoint) else "unknown"
 
 
@@ -187,7 +187,7 @@ class HttpBackend:
         if error.request_id is None:
             error.request_id = response.headers.get("x-request-id")
         if isinstance(error, ProviderThrottled | RateLimited | OperationError):
-            if retry_after is not None and not error.retry_after:  # the body is more precise
+            if retry_after is not None and not error.retry_after:  # the body, if it has the wait, is more precise
                 error.retry_after = retry_after
             retry_after = error.retry_after
         raise AttemptFailed(

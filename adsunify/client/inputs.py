@@ -1,4 +1,4 @@
-"""Makes requests of the arguments of the clients' methods. InvalidInput names the argument as the request does."""
+"""Builds requests from the arguments of the clients' methods. InvalidInput names arguments as the request does."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ IDS: Mapping[str, tuple[type[answers.Shape], str]] = {
     "sourceOperationId": (answers.Operation, "id"),
     "webhookId": (answers.Webhook, "webhook_id"),
 }
-"""Member -> the model that may stand for the id, and its attribute with the id."""
+"""Member -> the model that is accepted in place of the id, and the attribute of the model that has the id."""
 LISTS_OF_IDS: Mapping[str, str] = {"entityIds": "entityId", "operationIds": "operationId"}
 MODELS: Mapping[str, tuple[tuple[type[ApiModel], ...], str]] = {
     "approvalAbove": ((SpendLimits,), ""),
@@ -53,7 +53,7 @@ MODELS: Mapping[str, tuple[tuple[type[ApiModel], ...], str]] = {
     "scope": ((KeyScope, RuleScope, AlertScope), ""),
     "targeting": ((EditTargeting,), ""),
 }
-"""Member -> the models that it may be of, and what helps to make one."""
+"""Member -> the accepted models, and a hint on how to make one."""
 NATIVE_MEMBERS = ("payload",)
 """Members in which a network may need a float, such as a latitude."""
 FLOAT_MESSAGE = "must not be a float, which is not exact. Write text such as '12.50', or a Decimal."
@@ -120,7 +120,7 @@ def _is_required(endpoint: Endpoint, name: str) -> bool:
 def _read_member(name: str, value: Any, takes_parts: bool) -> Json:
     """Return the JSON value of an argument. Raises InvalidInput.
 
-    ``takes_parts``: parts of models are given as mappings.
+    ``takes_parts``: a mapping is accepted in place of a model.
     """
     if name in IDS:
         return _read_id(name, value)

@@ -64,9 +64,9 @@ async def open_local(url: str, workspace: str | None, environment: Mapping[str, 
 
 
 async def make_local_backend(service: Service, workspace: str | None) -> LocalBackend:
-    """Choose a workspace as :func:`find_local_actor` does. Where it raises, the service is closed.
+    """Make the backend of the workspace that :func:`find_local_actor` chooses; close the service if that raises.
 
-    The process also carries on with launches that a stopped process left.
+    This process also continues launches that a stopped process left unfinished.
     """
     try:
         backend = LocalBackend(service, await find_local_actor(service, workspace))

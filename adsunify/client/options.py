@@ -118,7 +118,7 @@ HOOK_MESSAGE = "must be a function that takes one argument and is not a coroutin
 def read_options(given_options: Mapping[str, Any], egress: Egress | None = None) -> ClientOptions:
     """Check the options of a client of a server. Raises InvalidInput that names each refused option.
 
-    ``egress``: the proxy and the authorities where no option gives them.
+    ``egress``: the proxy and the certificate authorities that apply if no option names them.
     """
     raise_if_issues(_find_unknown_options(given_options))
     raise_if_issues(_find_issues(given_options))
@@ -139,7 +139,7 @@ def change_options(options: ClientOptions, changes: Mapping[str, Any]) -> Client
 
 
 def _read_timeout(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the timeout of checked options: a number is a float."""
+    """Return the timeout of checked options, if there is one. A number becomes a float."""
     import httpx
 
     timeout = options.get("timeout")
@@ -147,7 +147,7 @@ def _read_timeout(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _read_egress(options: Mapping[str, Any], egress: Egress | None) -> Egress:
-    """Return the proxy and the authorities of the options, otherwise those of ``egress``."""
+    """Return ``egress`` with the proxy and the certificate authorities that the options name."""
     from adsunify.http.egress import Egress, make_tls_context, parse_proxy
 
     egress = egress or Egress()

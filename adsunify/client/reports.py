@@ -73,7 +73,7 @@ class _PageFacts(NamedTuple):
 
 
 class _ReportFacts:
-    """What is known of a report beside its rows."""
+    """The facts of a report other than its rows: level, currency, time zone and coverage."""
 
     def __init__(self, arguments: Mapping[str, object]) -> None:
         if arguments["level"] not in LEVELS:
@@ -99,7 +99,7 @@ class _ReportFacts:
 
     @property
     def coverage(self) -> Coverage:
-        """The days that the whole report covers, by the latest page. Raises RuntimeError before the first page."""
+        """The days that the whole report covers, as the latest page says. Raises RuntimeError before the first page."""
         return self._get_facts().coverage
 
     def _get_facts(self) -> _PageFacts:
@@ -108,7 +108,7 @@ class _ReportFacts:
         return self._latest
 
     def _add_page(self, page: EntityInsights, before: _PageFacts | None) -> _PageFacts:
-        """Keep the facts of a page; ``before`` are those of the page before it."""
+        """Store the facts of a page. ``before``: the facts of the previous page."""
         if before is not None and page.currency != before.currency:
             raise ServerUnreachable(TWO_CURRENCIES_MESSAGE)
         self._latest = _PageFacts(page.currency, page.timezone, page.coverage)

@@ -122,7 +122,7 @@ def check_progress(progress: object) -> None:
 class PollBackoff:
     """The waits between two polls of background work. Each is longer than the last, up to 3 seconds.
 
-    They take their time with simulated networks, too, because no network asks for them.
+    Clients of simulated networks do not skip these waits, because no network requests them.
     """
 
     def __init__(self) -> None:

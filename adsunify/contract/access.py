@@ -45,7 +45,7 @@ CALLERS: Mapping[str, Actor | None] = {
     "OAuth, write, member": _make_caller("agent", "member", True),
     "OAuth, write, admin": _make_caller("agent", "admin", True),
 }
-"""Every kind of caller. A read-only credential of a viewer has the authority of a member's."""
+"""Every kind of caller. A viewer's read-only credential has the same authority as a member's."""
 
 
 def render_access_matrix() -> str:

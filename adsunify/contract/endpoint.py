@@ -40,7 +40,7 @@ class PathPattern:
 
 
 UUID_PATTERN = PathPattern(UUID_REGEX, FORM_BY_PATTERN[UUID_REGEX])
-"""The form of every parameter that is not named below."""
+"""The form of every path parameter that :data:`PATH_PATTERNS` does not name."""
 PATH_PATTERNS = {
     "network": PathPattern(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
     "entityId": PathPattern(r"^[^\x00-\x1f\x7f]{1,250}$", "an id as the network gives it, of 1 to 250 characters"),
@@ -62,8 +62,8 @@ class Endpoint:
         ignores_idempotency_key: the endpoint is idempotent, so it accepts an idempotency key and ignores it.
         allows_agents: an agent's access token may call it.
         needs_person: only a signed-in person may call it, or the local user of a store that the program opened.
-        allows_frozen: a credential that a guardrail has frozen may call it with all its authority. The others that are
-            no GET treat such a credential as read-only, or refuse it.
+        allows_frozen: a credential that a guardrail has frozen may call it with its full authority. Other endpoints,
+            except GET, treat a frozen credential as read-only, or refuse it.
         is_paged: the response is a list with a cursor.
         is_page_optional: without a query the response is a list without a cursor.
         kind: the level of an endpoint that exists for each level; the use case gets it as an argument.

@@ -61,9 +61,9 @@ class OneOf:
 
 
 def get_credential_sets(network: object) -> tuple[tuple[Credential, ...], ...]:
-    """Return the sets of members of which one connects the network.
+    """Return the sets of credentials of a network. The members of one set connect the network.
 
-    It is empty for a network with a consent page and for an unknown network.
+    There is no set for a network with a consent page and for an unknown network.
     """
     is_known = isinstance(network, str) and network in ADAPTER_PACKAGES
     return get_adapter(str(network)).network.login.credentials if is_known else ()
@@ -242,7 +242,7 @@ MAX_OVERVIEW_ACCOUNTS = 200
 
 
 def _split_commas(value: object) -> object:
-    """Split the text of a parameter; a list of Python values stays."""
+    """Split the text of a parameter at commas; return a list as it is."""
     return value.split(",") if isinstance(value, str) else value
 
 
@@ -255,7 +255,8 @@ ReportedLevel = Literal["account", "campaign", "adGroup", "ad"]
 class InsightsQuery(CrossFieldModel):
     """The days to report. Both dates are included and are in the account's time zone.
 
-    ``entityIds`` has native ids of the level, separated by commas. ``asOf`` is a time whose knowledge is asked for.
+    ``entityIds`` has native ids of the level, separated by commas. ``asOf``: report what a sync had stored at
+    this time.
     """
 
     start_date: Day
@@ -267,7 +268,7 @@ class InsightsQuery(CrossFieldModel):
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
-        """Check that members of a level's report come with a level below the account."""
+        """Check that ``entityIds`` and ``cursor`` are given only with a level below the account."""
         if members.level not in (None, "account"):
             return [*find_duplicates(("entityIds",), members.entity_ids)]
         return [
@@ -371,14 +372,17 @@ class Activate(ApiModel):
 
 
 class Confirm(ApiModel):
-    """The confirmation that a prepared change is to be executed. ``allowStale`` executes it whatever has changed."""
+    """The confirmation that a prepared change is to be executed.
+
+    ``allowStale`` executes it even if values at the network have changed since.
+    """
 
     confirmed: ConfirmedTrue
     allow_stale: bool = False
 
 
 class ConfirmDigest(ApiModel):
-    """The confirmation that a change set is to be executed. ``digest`` is that of the change set as reviewed."""
+    """The confirmation that a change set is to be executed. ``digest`` is the digest that the review showed."""
 
     confirmed: ConfirmedTrue
     digest: Annotated[str, StringConstraints(min_length=1, max_length=100)]
@@ -398,7 +402,7 @@ class LaunchesQuery(ApiModel):
 
 
 class Settle(ApiModel):
-    """What a person says about a step in doubt. ``entityId`` is the id of what the step created."""
+    """A person's decision about a step in doubt. ``entityId`` is the id of the entity that the step created."""
 
     step: Annotated[str, StringConstraints(min_length=1, max_length=100)]
     verdict: Literal["applied", "not_applied"]
@@ -406,7 +410,10 @@ class Settle(ApiModel):
 
 
 class ConfirmMany(ApiModel):
-    """The confirmation of up to 50 prepared changes. ``allowStale`` executes them whatever has changed."""
+    """The confirmation of up to 50 prepared changes.
+
+    ``allowStale`` executes them even if values at the network have changed since.
+    """
 
     operation_ids: Annotated[list[Uuid], Field(min_length=1, max_length=50)]
     confirmed: ConfirmedTrue
@@ -474,7 +481,7 @@ DestinationUrl = Annotated[
 class NewWebhook(ApiModel):
     """A subscription to events of one account or of all accounts.
 
-    The default of ``events`` is the five of operations.
+    By default ``events`` has the five events of operations.
     """
 
     url: DestinationUrl
@@ -483,7 +490,7 @@ class NewWebhook(ApiModel):
 
 
 class WebhookChange(ApiModel):
-    """The changes of a subscription, for future events."""
+    """The changes of a subscription. They apply to future events."""
 
     url: Omittable[DestinationUrl] = None
     active: Omittable[bool] = None

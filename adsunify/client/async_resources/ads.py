@@ -78,7 +78,7 @@ class AsyncAdsResource(AsyncResource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -135,7 +135,7 @@ class AsyncAdsResource(AsyncResource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -165,7 +165,7 @@ class AsyncAdsResource(AsyncResource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -227,7 +227,7 @@ class AsyncAdsResource(AsyncResource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.

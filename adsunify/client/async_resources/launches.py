@@ -27,8 +27,8 @@ class AsyncLaunchesResource(AsyncResource):
             limit: how many rows the server returns at once, 1 to 100.
 
         Returns:
-            An iterator over all rows, of the class Launch. One brief for many accounts. Its status is that of its
-            latest change set, the last one of ``change_sets``.
+            An iterator over all rows, of the class Launch. One brief for many accounts. Its status is the status of its
+            latest change set, the last of ``change_sets``.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -68,7 +68,7 @@ class AsyncLaunchesResource(AsyncResource):
                 ones.
 
         Returns:
-            One brief for many accounts. Its status is that of its latest change set, the last one of ``change_sets``.
+            One brief for many accounts. Its status is the status of its latest change set, the last of ``change_sets``.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -101,7 +101,7 @@ class AsyncLaunchesResource(AsyncResource):
             launch: the launch, or its id.
 
         Returns:
-            One brief for many accounts. Its status is that of its latest change set, the last one of ``change_sets``.
+            One brief for many accounts. Its status is the status of its latest change set, the last of ``change_sets``.
 
         Raises:
             InvalidInput: with all issues of the input.

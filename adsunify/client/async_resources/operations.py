@@ -56,7 +56,7 @@ class AsyncOperationsResource(AsyncResource):
 
         Returns:
             An iterator over all rows, of the class Operation. A prepared change with its receipt. ``executed_by`` is
-            the last one to execute it.
+            the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -86,7 +86,7 @@ class AsyncOperationsResource(AsyncResource):
             operation: the operation, or its id.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -116,7 +116,7 @@ class AsyncOperationsResource(AsyncResource):
             allow_stale: True writes the plan whatever has changed at the network since it was made.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -193,7 +193,7 @@ class AsyncOperationsResource(AsyncResource):
             operation: the operation, or its id.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -221,7 +221,7 @@ class AsyncOperationsResource(AsyncResource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -252,7 +252,7 @@ class AsyncOperationsResource(AsyncResource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.

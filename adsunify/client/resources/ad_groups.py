@@ -78,7 +78,7 @@ class AdGroupsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -135,7 +135,7 @@ class AdGroupsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -163,7 +163,7 @@ class AdGroupsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -225,7 +225,7 @@ class AdGroupsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.

@@ -51,7 +51,7 @@ class CampaignsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -80,7 +80,7 @@ class CampaignsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -155,7 +155,7 @@ class CampaignsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -212,7 +212,7 @@ class CampaignsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -240,7 +240,7 @@ class CampaignsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -302,7 +302,7 @@ class CampaignsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.

@@ -56,7 +56,7 @@ class OperationsResource(Resource):
 
         Returns:
             An iterator over all rows, of the class Operation. A prepared change with its receipt. ``executed_by`` is
-            the last one to execute it.
+            the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -86,7 +86,7 @@ class OperationsResource(Resource):
             operation: the operation, or its id.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -114,7 +114,7 @@ class OperationsResource(Resource):
             allow_stale: True writes the plan whatever has changed at the network since it was made.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -191,7 +191,7 @@ class OperationsResource(Resource):
             operation: the operation, or its id.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -219,7 +219,7 @@ class OperationsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
@@ -248,7 +248,7 @@ class OperationsResource(Resource):
                 ones.
 
         Returns:
-            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+            A prepared change with its receipt. ``executed_by`` is the last caller who executed it.
 
         Raises:
             InvalidInput: with all issues of the input.
