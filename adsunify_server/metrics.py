@@ -44,7 +44,7 @@ class RequestMetrics:
     total_seconds: dict[str, float] = field(factory=lambda: defaultdict(float))
 
     def name_route(self, route: AbstractRoute) -> str:
-        """Return the name of requests at a route."""
+        """Return the name under which requests at a route are counted."""
         name = self.route_names.get(route)
         if name is not None:
             return name
@@ -77,7 +77,7 @@ class ServiceCollector(Collector):
     gauges: Gauges | None = None
 
     async def read_database(self) -> None:
-        """Read the figures of the database, which :meth:`collect` cannot wait for."""
+        """Read the figures of the database, because :meth:`collect` cannot wait for them."""
         try:
             self.gauges = await asyncio.wait_for(read_gauges(self.service), DATABASE_TIMEOUT_SECONDS)
         except (StoreError, TimeoutError):
@@ -116,7 +116,8 @@ class ServiceCollector(Collector):
             "adsunify_job_failures_total",
             "Jobs beside requests that a defect ended; each begins again after a pause.",
             ("name",),
-            (((name,), counters.job_failures[name]) for name in get_args(JobName)),  # from 0 on, for its increase
+            # A job without a failure has the value 0, so that Prometheus sees the increase at the first failure.
+            (((name,), counters.job_failures[name]) for name in get_args(JobName)),
         )
         yield GaugeMetricFamily(
             "adsunify_executions_in_flight",

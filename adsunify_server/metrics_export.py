@@ -86,7 +86,7 @@ def encode_metrics(metrics: Iterable[Metric], resource: Mapping[str, Any], start
 
 
 def _add_histogram(target: Any, metric: Metric, started_at: int, now: int) -> None:
-    """Add the points of a histogram. Prometheus counts each bucket with those below it, OTLP alone."""
+    """Add the points of a histogram. Buckets of Prometheus include all lower buckets; buckets of OTLP do not."""
     target.aggregation_temporality = CUMULATIVE
     buckets: dict[tuple[tuple[str, str], ...], list[tuple[float, float]]] = defaultdict(list)
     sums: dict[tuple[tuple[str, str], ...], float] = {}

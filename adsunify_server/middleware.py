@@ -72,7 +72,7 @@ def request_middleware(service: Service, requests: RequestMetrics) -> Middleware
 def _log_members(
     request: web.Request, answer: web.StreamResponse, context: RequestContext, name: str, seconds: float
 ) -> dict[str, object]:
-    """The members of a request's log line. Of what the caller wrote they hold only the method."""
+    """Return the members of a request's log line. The method is the only text of the caller in them."""
     resource = request.match_info.route.resource
     return {
         "endpoint": name,
@@ -86,7 +86,7 @@ def _log_members(
 
 
 def _describe_request(span: Span, request: web.Request, answer: web.StreamResponse, context: RequestContext) -> None:
-    """Set the attributes of a request's span: as in its log line."""
+    """Set the attributes of a request's span, which resemble its log line."""
     resource = request.match_info.route.resource
     span.set_attributes(
         {
@@ -134,7 +134,7 @@ def _copy_headers(answer: web.Response) -> dict[str, str]:
 def _error_response(
     request: web.Request, error: AdsunifyError, request_id: str, headers: dict[str, str] | None = None
 ) -> web.Response:
-    """The response to an error: a page for browsers, otherwise problem details."""
+    """Return the response to an error: a page for browsers, otherwise problem details."""
     if request.path.startswith(API_PREFIX) or not wants_html(request):
         return problem_response(error, request_id, headers)
     problem = {**to_problem_details(error), "requestId": request_id}

@@ -121,7 +121,7 @@ def _make_operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str,
 
 
 def _is_body_optional(body: type[ApiModel]) -> bool:
-    """Whether the empty object, which a missing body stands for, is a valid body."""
+    """Whether an empty object is a valid body. A missing body counts as an empty object."""
     try:
         parse_model(body, {})
     except InvalidInput:
@@ -205,7 +205,7 @@ def _make_success_response(endpoint: Endpoint, components: dict[str, Any]) -> di
             "additionalProperties": False,
         }
         envelope["properties"]["page"] = cursor
-        if get_origin(endpoint.answer_type) is list and not endpoint.is_page_optional:  # a resumed report is no page
+        if get_origin(endpoint.answer_type) is list and not endpoint.is_page_optional:  # resumed reports lack it
             envelope["required"].append("page")
     headers = {**_make_headers("X-Request-Id"), **_make_headers(*LIMIT_HEADERS)}
     if endpoint.takes_idempotency_key:

@@ -21,7 +21,7 @@ HTTP_PROBLEMS: Mapping[int, tuple[str, str, str]] = {
     413: ("body_too_large", "Body too large", "The request body is larger than 1 MiB."),
     415: ("unsupported_media_type", "Unsupported media type", "The request body must be application/json."),
 }
-"""Refusals of the HTTP layer: status to code, title and detail."""
+"""Refusals of the HTTP layer: status -> code, title and detail."""
 
 
 def http_problem(status: int) -> AdsunifyError:

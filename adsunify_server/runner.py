@@ -24,11 +24,11 @@ log = logging.getLogger("adsunify.server")
 MAX_LINE_BYTES = 32 * 1024
 """The longest request line: a native id, a cursor and a search, every character of them percent-encoded."""
 HEAD_TIMEOUT_SECONDS = 10.0
-"""A connection is closed when it brings no complete request head within this time of its first byte."""
+"""A connection is closed if a request head is not complete this long after its first byte."""
 IDLE_TIMEOUT_SECONDS = 75.0
-"""A connection is closed when no request follows the last one. Reverse proxies close theirs after 60 s."""
+"""A connection is closed if it is idle for this long. Reverse proxies close idle connections after 60 s."""
 READ_BYTES = 64 * 1024
-"""How much the server reads of a connection before the other connections have their turn. asyncio reads 256 KiB."""
+"""How much the server reads of a connection before it serves the others. The default of asyncio is 256 KiB."""
 MAX_CONNECTIONS = 4096
 FULL_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 """The response to a connection beyond the limit."""
@@ -124,15 +124,15 @@ class _Connection(web.RequestHandler, asyncio.BufferedProtocol):
         super().connection_lost(exc)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer of all connections: each read is copied from it before the next one."""
+        """Return the buffer that all connections share. Each read is copied from it before the next read."""
         return self._listener.read_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Read what has arrived in the buffer."""
+        """Parse the bytes that have arrived in the buffer."""
         self.data_received(bytes(self._listener.read_buffer[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Read. The time of a request head runs from its first byte to its last."""
+        """Parse bytes. The timer of a request head runs from its first byte to its last."""
         super().data_received(data)
         if self._messages:
             self._stop_head_timer()
@@ -158,7 +158,7 @@ class _Connection(web.RequestHandler, asyncio.BufferedProtocol):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer without the text of aiohttp, which repeats what was sent: that may be a token."""
+        """Answer without the message of aiohttp, which repeats received bytes: they may hold a token."""
         if request.writer.output_size > 0:
             raise ConnectionError("The response has already started.")
         if status < 500:

@@ -5,7 +5,7 @@ that plan, and only after the answer ``approve`` with the first characters of th
 message approves nothing. Every other answer cancels the operation.
 
 Needs: a connected account; a brief in a file. ``chat`` is a function that posts a message and returns the answer of the
-person. The function here asks in the terminal; replace it with that of your chat, and check there who answers.
+person. The function here asks in the terminal; replace it with a function of your chat that checks who answers.
 Prints: what was created, or why nothing was.
 """
 

@@ -4,8 +4,8 @@ Networks correct the figures of the last days, so the job reads several days aga
 the days that may still change. A figure that a network does not report is empty, not 0.
 
 Needs: connected accounts; for a file that ends in ``.parquet`` also the package pyarrow.
-Prints: the number of rows, and each account that could not be read. The file replaces that of the night before only
-when it is complete. The exit code is 1 if an account is missing in it.
+Prints: the number of rows, and each account that could not be read. The file replaces the file of the night before
+only when it is complete. The exit code is 1 if an account is missing in it.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """Create one campaign on Meta, Google Ads, Pinterest and Outbrain, paused on each of them.
 
-What the networks share is written once; ``NETWORKS`` holds what each of them needs beside it. The campaign is prepared
-on every network before it is executed on the first one, so a refusal leaves nothing behind.
+What the networks share is written once; ``NETWORKS`` holds what each of them needs in addition. The campaign is
+prepared on every network before it is executed on the first one, so a refusal leaves nothing behind.
 
 Needs: connected accounts in US dollars on the four networks.
 Prints: what each network refuses, or each native write of each plan; with ``--execute`` the ids of the new campaigns.
-Running it again with the same name creates no second campaign: the idempotency keys find those of the first run.
+Running it again with the same name creates no second campaign: the idempotency keys find the first operations.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """Recover operations whose outcome is unknown, or whose process ended in the middle of a write.
 
-It is not known whether the last write of such an operation was done, so adsunify never sends it again. An inspection
+Nobody knows whether the network did the last write of these operations, so adsunify never sends it again. An inspection
 looks for the write at the network. Once every step is decided, the rest is prepared as a new operation, which has the
 same steps and sends only those that are not written.
 
-Needs: a connected account, and a write-enabled credential. It takes all such operations, or those that are named.
+Needs: a connected account, and a write-enabled credential. It recovers all of these operations, or the named ones.
 Prints: what the inspection found, and what is left to be written. Without ``--execute`` nothing is written.
 The exit code is 1 while something is left to be done. That an entity was not created is decided by two inspections, the
 second about 15 minutes after the write, so run the script again. ``adsunify undo`` takes an operation back instead.
@@ -25,7 +25,7 @@ def list_doubtful(client: Ads) -> Iterator[Operation]:
 
 
 def find_last(client: Ads, operation_id: str) -> Operation:
-    """Return the last operation that carries on with an operation. A resumed operation keeps its status."""
+    """Follow ``resumed_by`` to the last operation, because a resumed operation keeps its status."""
     operation = client.operations.get(operation_id)
     while operation.resumed_by is not None:
         operation = client.operations.get(operation.resumed_by)

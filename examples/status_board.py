@@ -44,7 +44,7 @@ class Board:
         """Receive a delivery."""
         body = await request.read()
         try:
-            verify(body, request.headers, self._secret)  # the signature is over the bytes as they were sent
+            verify(body, request.headers, self._secret)  # the signature covers the bytes as sent
         except WebhookVerificationError as error:
             return web.Response(status=400, text=str(error))
         event = json.loads(body)

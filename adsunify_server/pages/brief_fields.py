@@ -17,7 +17,7 @@ LIST_MEMBERS = (
     *("targeting.countries", "targeting.locationIds", "creative.headlines", "creative.descriptions"),
     "platform.specialAdCategories",
 )
-"""Members that are lists of texts: the form has one text in a line."""
+"""Members that are lists of texts: the form has one text per line."""
 KEYWORDS, MATCHES = "targeting.keywords", ("exact", "phrase", "broad")
 JSON_MEMBERS = ("targeting.native", "platform.locale")
 """Members that are objects: the form has them as JSON."""
@@ -37,7 +37,7 @@ LABELS: Mapping[str, str] = {
     "targeting.native": "Targeting in the network's own terms",
     "platform.euPoliticalAdvertising": "EU political advertising",
 }
-"""The labels of members whose name is not enough."""
+"""The labels of members whose name is not a clear label."""
 EXAMPLE_START = timedelta(days=7)
 """The time from now to the example of a start. Some networks accept no start that is years away."""
 CHOICE_WORDS: Mapping[str, str] = {"daily": "per day", "lifetime": "in total", "true": "yes", "false": "no"}
@@ -72,7 +72,7 @@ class BriefField:
 def list_fields(network: Network, now: datetime, timezone: str | None = None) -> Iterator[BriefField]:
     """Yield the members that a brief of this network may have, as its tables declare them.
 
-    ``timezone``: that of the account, for the example of a start; None if there are several accounts.
+    ``timezone``: the time zone of the account, for the example of a start; None if there are several accounts.
     """
     formats = network.formats
     goals = tuple(dict.fromkeys(goal for brief_format in formats for goal in brief_format.goals))
@@ -106,7 +106,7 @@ def list_fields(network: Network, now: datetime, timezone: str | None = None) ->
 
 
 def _describe_start(network: Network, now: datetime, timezone: str | None) -> str:
-    """Describe an accepted start. Networks that store whole days accept midnights of the account only."""
+    """Describe an accepted start. Networks that store whole days accept only midnight in the account's zone."""
     day = now.date() + EXAMPLE_START
     if not network.has_whole_days:
         return f"such as {day}T08:00:00Z"
@@ -121,7 +121,7 @@ def _describe_start(network: Network, now: datetime, timezone: str | None) -> st
 
 
 def build_brief(form: Mapping[str, str]) -> dict[str, Json]:
-    """Build a brief of the fields with a value. ``form`` has the fields of the brief by path, and no others."""
+    """Build a brief from the fields that have a value. ``form`` has only fields of the brief, by path."""
     brief: dict[str, Any] = {}
     for path, text in form.items():
         part, _, member = path.partition(".")
@@ -144,7 +144,7 @@ def _parse_value(path: str, text: str) -> Json:
         try:
             return loads(text)
         except ValueError:
-            return text  # the model refuses it at its path
+            return text  # the model reports this text at its path
     return FLAGS.get(text, text) if path == "platform.euPoliticalAdvertising" else text
 
 
@@ -180,7 +180,7 @@ def _format_keyword(value: Json) -> str:
 
 
 def sort_issues(issues: Iterable[Issue], fields: Sequence[BriefField]) -> dict[str, list[str]]:
-    """Return messages by the path of the field that shows them; those of no field are under the empty path."""
+    """Return messages by the path of the field that shows them. Messages without a field have an empty path."""
     sorted_: dict[str, list[str]] = {}
     for issue in issues:
         owner = next((field.path for field in fields if f"{issue.path}.".startswith(f"{field.path}.")), "")

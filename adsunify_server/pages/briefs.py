@@ -17,7 +17,7 @@ from .brief_fields import build_brief, format_brief, list_fields, sort_issues
 from .request import PageRequest, PageRouter
 
 NOT_OF_BRIEF = ("csrf", "act")
-"""Fields of the form that are not of the brief."""
+"""Fields of the form that do not belong to the brief."""
 
 
 def add_pages(router: PageRouter) -> None:

@@ -18,9 +18,9 @@ SCALE_STEPS = tuple(map(Decimal, ("1", "1.5", "2", "2.5", "3", "4", "5", "6", "8
 
 @frozen
 class DataPoint:
-    """One day: its place, its size and its text, which fits into a plot on a phone.
+    """The mark of one day: its position, its size, and its text, which fits into the plot on a phone.
 
-    ``anchor``: the end of the text that is at the middle of the day.
+    ``anchor``: which end of the text is at the middle of the day.
     """
 
     x: int
@@ -69,7 +69,7 @@ def make_panel(
         title: the figure's name.
         unit: the unit of the values; empty if it is not known.
         values: date and value of each day; None where the day has no figure. Amounts are exact decimals.
-        style: bars, whose scale has the unit, or a line.
+        style: ``bars``, whose scale shows the unit, or ``line``.
         provisional_from: the first day whose figures may still change.
     """
     series = [(day, None if value is None else Decimal(value)) for day, value in values]
@@ -104,7 +104,7 @@ def make_panel(
 
 
 def _choose_anchor(x: int, after: int) -> Literal["start", "middle", "end"]:
-    """Choose the end of a text with which it stays inside the plot."""
+    """Choose which end of a text is at the middle of the day, so that the text stays inside the plot."""
     return "start" if 3 * x < FULL else "end" if 3 * after > 2 * FULL else "middle"
 
 
@@ -128,12 +128,12 @@ def _make_summary(
 
 
 def _find_height(value: Decimal, top: Decimal) -> int:
-    """The distance of a value from the top; negative values count as 0."""
+    """Return the distance of a value from the top. Negative values count as 0."""
     return FULL - _round_to_integer(FULL * max(value, Decimal(0)) / top)
 
 
 def _round_up(value: Decimal) -> Decimal:
-    """The smallest value of a readable scale that is not below ``value``."""
+    """Return the smallest value of a readable scale that is not below ``value``."""
     if value <= 0:
         return Decimal(1)
     power = Decimal(1).scaleb(value.adjusted())

@@ -35,7 +35,7 @@ PAGE_SIZE = 50
 MAX_EMPTY_PAGES = 10
 """How many pages without a matching row are read before the page is shown."""
 SPEND_DAYS = 7
-"""The days whose spend the list shows if a sync has kept it."""
+"""How many days of spend the list shows, if a sync has stored them."""
 UNIFIED_FIELDS = (
     *("name", "budget", "startAt", "endAt", "bid", "bidStrategy", "targetCpa", "targetRoas", "spendCap"),
     *("frequencyCap", "conversionGoals", "url", "brandName"),
@@ -43,12 +43,12 @@ UNIFIED_FIELDS = (
 """The fields of all networks (docs/spec.md, "Edit body"). The page folds away the others."""
 NEXT_STATUS: Mapping[str, str] = {"active": "paused", "paused": "active"}
 STATUS_ACTS: Mapping[str, str] = {"active": "Activate", "paused": "Pause"}
-"""A status -> the word for setting it."""
+"""A status -> the verb that sets it."""
 
 
 @frozen
 class EntityField:
-    """A field of an entity on its page. ``text`` is its value in the form; ``note`` says in which form it is given."""
+    """A field of an entity on its page. ``text`` is its value in the form; ``note`` describes the accepted form."""
 
     name: str
     text: str
@@ -76,7 +76,7 @@ async def show_entities(visit: PageRequest, word: str, kind: Kind) -> web.Respon
 
 
 async def set_statuses(visit: PageRequest, word: str, kind: Kind) -> web.Response:
-    """Prepare a status of one entity or of those that are ticked, and redirect to the review.
+    """Prepare a new status for one entity or for the ticked entities, and redirect to the review.
 
     The button ``only`` names an entity and its new status as ``<status>:<id>``.
     """
@@ -158,7 +158,7 @@ async def _read_rows(
 async def _read_spend(
     visit: PageRequest, account: Mapping[str, Any], kind: Kind
 ) -> Mapping[str, Decimal | None] | None:
-    """Return the spend of entities by id that a sync has kept; None if it has kept none of these days."""
+    """Return the synced spend of entities by id; None if no sync has stored all of these days."""
     now = visit.service.now()
     last = now.date() - timedelta(days=1)
     query = {
@@ -175,7 +175,7 @@ async def _read_spend(
             for row in page.data["rows"]:
                 before, day = spend[row["entityId"]], row["spend"]
                 spend[row["entityId"]] = None if day is None or before is None else before + Decimal(day)
-    except (InvalidInput, NotFound):  # the network does not report the level, or no sync has kept the days
+    except (InvalidInput, NotFound):  # the network does not report the level, or no sync has stored the days
         return None
     return spend
 
@@ -202,7 +202,7 @@ def _list_levels(network: str) -> list[tuple[str, str, str]]:
 
 
 def _find_child(network: str, kind: Kind) -> str | None:
-    """Return the word of the level below, if the network has one."""
+    """Return the word in the path of the level below, if the network has this level."""
     children = {level.parent_kind: level.kind for level in get_adapter(network).network.levels}
     return next((word for word, kind_of_word in KINDS.items() if kind_of_word == children.get(kind)), None)
 

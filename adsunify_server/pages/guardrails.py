@@ -163,7 +163,7 @@ def _build_limits(fields: Mapping[str, str], member: str) -> dict[str, Json] | N
 
 
 def parse_number(text: str) -> Json:
-    """Return the number in a field; None if it is empty. The API refuses a text that is no number."""
+    """Return the number in a field; None if it is empty. The API refuses a text that is not a number."""
     try:
         number = Decimal(text) if text else None
     except InvalidOperation:
@@ -194,9 +194,9 @@ def _get_box_value(item: Json) -> str:
 
 
 async def _read_names(visit: PageRequest, rules: list[Any]) -> dict[str, dict[str, str]]:
-    """Return the words for what a scope can name: kind of box -> value -> words.
+    """Return the labels of everything that a scope can name: kind of box -> value -> label.
 
-    Everything that a rule names is in it, also what has ended since.
+    They include members of rules that no longer exist, such as a revoked key.
     """
     accounts = await visit.call_endpoint("get_accounts")
     keys = [key for key in await visit.call_endpoint("get_keys") if key["revokedAt"] is None]

@@ -21,7 +21,7 @@ def pad_money(amount: str, currency: str | None) -> str:
 def format_column(values: Sequence[str | int | None], currency: str | None) -> list[str]:
     """Format the figures of a column with the same number of decimals, in groups of thousands; None is empty text.
 
-    ``currency``: of a column of amounts; its digits are the least.
+    ``currency``: the currency of a column of amounts, which sets the minimum number of decimals.
     """
     texts = [None if value is None else str(value) for value in values]
     digits = max([_count_decimals(value) for value in texts if value is not None], default=0)
@@ -30,7 +30,7 @@ def format_column(values: Sequence[str | int | None], currency: str | None) -> l
 
 
 def format_change(now: str | int | None, before: str | int | None) -> str:
-    """Format the change from one total to another in percent; empty where it has none."""
+    """Format the change from one total to another in percent; empty if there is no percentage."""
     if now is None or before is None or Decimal(before) == 0:
         return ""
     percent = (Decimal(now) / Decimal(before) - 1) * 100

@@ -77,7 +77,7 @@ class OperationSubject:
         kind: the word before the name.
         source: the operation that created the subject.
         created: the entities of the subject.
-        unknown_entities: kinds and ids of entities of which only the id is stored.
+        unknown_entities: kinds and ids of entities whose id alone is stored.
         later_changes: operations that have changed the subject since.
     """
 
@@ -112,7 +112,7 @@ class SubjectIndex:
         operation_ids = dict.fromkeys([*(operation["id"] for operation in latest), *more])
         views = await operations.read_operation_views(visit.service, visit.actor, operation_ids)
         for id_ in {view.data.get("sourceOperationId") for view in views.values()} - {None, *operation_ids}:
-            with suppress(NotFound):  # somebody else made it, or the person has lost a role
+            with suppress(NotFound):  # the person may not read it
                 views |= await operations.read_operation_views(visit.service, visit.actor, [str(id_)])
 
         def display_all(views: Iterable[OperationView]) -> list[DisplayedOperation]:
@@ -175,7 +175,7 @@ class SubjectIndex:
     def _find_later_changes(
         self, operation: DisplayedOperation, source: DisplayedOperation
     ) -> list[DisplayedOperation]:
-        """Return the changes between the creation and this operation's execution, oldest first."""
+        """Return the operations that changed the subject before this operation was executed, oldest first."""
         until = operation.executed_at or LAST_INSTANT
         return [
             other

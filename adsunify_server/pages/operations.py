@@ -212,7 +212,7 @@ async def _review_page(
 
 
 def _can_resume(operation: Mapping[str, Any], state: str, completion: Completion) -> bool:
-    """Whether the operation may have something left that another one can write."""
+    """Whether a new operation may be able to write the rest of this one."""
     is_half = completion.outcome == "partly_applied" and state in ("prepared", "expired", "cancelled")
     is_over = state in ("unknown", "stalled", "expired") or (is_half and "nextAction" not in operation)
     return is_over and "resumedBy" not in operation and "restoredAt" not in operation
@@ -234,7 +234,7 @@ async def _name_guardrails(visit: PageRequest, warnings: Sequence[str]) -> list[
 
 
 def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
-    """A step for the page: its state, its changes, its amounts, and which values come from earlier steps."""
+    """Return a step for the page: its state, changes and amounts, and the values that come from earlier steps."""
     step = displayed.data["plan"]["steps"][number]
     states = [attempt["state"] for attempt in displayed.data["receipt"]["steps"] if attempt["key"] == step["key"]]
     is_carried = displayed.data["plan"].get("carried", {}).get(step["key"], {}).get("outputs") is not None
@@ -257,7 +257,7 @@ def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
 
 
 def _describe_binding(displayed: DisplayedOperation, binding: Binding) -> tuple[str, str]:
-    """Where a value of an earlier step is filled in, and which value."""
+    """Return where a value of an earlier step is filled in, and which value."""
     _, part, *pointer = binding.to.split("/")
     place = ".".join(pointer) if part == "body" else f"{'.'.join(pointer)} in the address"
     number = next(number for number, step in enumerate(displayed.plan.steps, 1) if step.key == binding.step)
@@ -268,7 +268,7 @@ def _describe_binding(displayed: DisplayedOperation, binding: Binding) -> tuple[
 
 
 def _find_doubtful_step(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any]:
-    """The step whose outcome is unknown."""
+    """Return the step whose outcome is unknown."""
     last_attempts = {attempt["key"]: attempt for attempt in operation["receipt"]["steps"]}
     return next(
         {"number": number, "does": step["does"], "receipt": last_attempts.get(step["key"], {})}
@@ -278,7 +278,7 @@ def _find_doubtful_step(operation: Mapping[str, Any], completion: Completion) ->
 
 
 def _last_problem(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any] | None:
-    """Why the last execution stopped and what it wrote, as a problem."""
+    """Return, as a problem, why the last execution stopped and what it wrote."""
     error = operation.get("error")
     if error is not None:
         detail = join_sentences(error["message"], completion.describe())

@@ -35,14 +35,14 @@ from adsunify_server.repeated import check_not_repeated
 log = logging.getLogger("adsunify.server")
 SESSION_COOKIE, VISIT_COOKIE = "adsunify_session", "adsunify_visit"
 LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
-"""Matches a path of this server. Browsers do not take a matching text for an address of another host."""
+"""Matches a path of this server. Browsers never read a matching text as an address of another host."""
 FOREIGN_SITES = ("cross-site", "same-site")
 FOLLOW = "follow"
 """The member of a query that lets a page reload by itself while something happens."""
 MAX_FIELDS = 2000
 """The maximum number of fields of a form. No form of the pages sends so many: a ticked account is one field."""
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
-"""The media types of forms. The second one is that of forms with a file."""
+"""The media types of forms: without a file, and with a file."""
 FORGED_FORM = (
     "The form was not accepted: it did not come from a page of this server, your session has ended, or you have "
     "switched to another workspace. Open the page again."
@@ -53,8 +53,8 @@ FORGED_FORM = (
 class PageRequest:
     """One request of a browser.
 
-    ``secret`` is the cookie from which form tokens are made. ``is_new_secret`` means that the response must set it.
-    ``files`` are those that the person has chosen in the form, by field.
+    ``secret`` is the cookie from which form tokens are made. ``is_new_secret`` means that the response must set the
+    cookie. ``files`` has the content of each file that the person has chosen, by field.
     """
 
     request: web.Request
@@ -268,7 +268,7 @@ class PageRouter:
 
 
 def cookie_name(service: Service, name: str) -> str:
-    """Return the full name of a cookie. With https it has a prefix with which only this host can set it."""
+    """Return the full name of a cookie. With https it has a prefix that only this host can set."""
     return f"__Host-{name}" if service.settings.base_url.startswith("https:") else name
 
 

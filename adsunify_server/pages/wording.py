@@ -43,7 +43,7 @@ PLAN_HEADINGS: Mapping[str, str] = {
 }
 """The heading of a plan by the state of its operation.
 
-The headings of ended operations are for plans of which nothing was written.
+The headings of cancelled and expired operations are for plans that were not written at all.
 """
 SUBJECT_HEADINGS: Mapping[str, tuple[str, str, str]] = {
     "create": ("What will be created", "What was created", "What was to be created"),

@@ -1,4 +1,4 @@
-"""A receiver with aiohttp: verify, keep once, answer. ``WEBHOOK_SECRET=whsec_... python aiohttp_receiver.py``"""
+"""A receiver with aiohttp: verify, store once, answer. ``WEBHOOK_SECRET=whsec_... python aiohttp_receiver.py``"""
 
 import os
 import sqlite3
@@ -13,14 +13,14 @@ inbox.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, body BLOB
 
 
 async def receive(request: web.Request) -> web.Response:
-    body = await request.read()  # the bytes as they came: parsed and written anew they would not verify
+    body = await request.read()  # the received bytes: the signature does not match rewritten JSON
     try:
         event_id = verify(body, request.headers, SECRET)
     except WebhookVerificationError as problem:
         return web.Response(status=400, text=str(problem))
-    # it may come again: the id is kept once
+    # a delivery may arrive twice: the key stores it once
     inbox.execute("INSERT OR IGNORE INTO events (id, body) VALUES (?, ?)", (event_id, body))
-    return web.Response(status=204)  # answered at once; a worker of yours reads the inbox
+    return web.Response(status=204)  # answer at once; your worker reads the inbox
 
 
 app = web.Application()

@@ -1,4 +1,4 @@
-"""A receiver with Django: verify, keep once, answer. ``WEBHOOK_SECRET=whsec_... python django_receiver.py``
+"""A receiver with Django: verify, store once, answer. ``WEBHOOK_SECRET=whsec_... python django_receiver.py``
 
 In a project of yours only ``receive`` and its line in ``urlpatterns`` are needed.
 """
@@ -25,17 +25,17 @@ with closing(sqlite3.connect(INBOX)) as inbox, inbox:
     inbox.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, body BLOB, done INTEGER DEFAULT 0)")
 
 
-@csrf_exempt  # the signature says who sent it
+@csrf_exempt  # the signature proves who sent the request
 @require_POST
 def receive(request: HttpRequest) -> HttpResponse:
-    body = request.body  # the bytes as they came: parsed and written anew they would not verify
+    body = request.body  # the received bytes: the signature does not match rewritten JSON
     try:
         event_id = verify(body, request.headers, SECRET)
     except WebhookVerificationError as problem:
         return HttpResponse(str(problem), status=400)
-    with closing(sqlite3.connect(INBOX)) as inbox, inbox:  # it may come again: the id is kept once
+    with closing(sqlite3.connect(INBOX)) as inbox, inbox:  # a delivery may arrive twice: the key stores it once
         inbox.execute("INSERT OR IGNORE INTO events (id, body) VALUES (?, ?)", (event_id, body))
-    return HttpResponse(status=204)  # answered at once; a worker of yours reads the inbox
+    return HttpResponse(status=204)  # answer at once; your worker reads the inbox
 
 
 urlpatterns = [path("hook", receive)]

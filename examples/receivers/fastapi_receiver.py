@@ -1,4 +1,4 @@
-"""A receiver with FastAPI: verify, keep once, answer. ``WEBHOOK_SECRET=whsec_... python fastapi_receiver.py``"""
+"""A receiver with FastAPI: verify, store once, answer. ``WEBHOOK_SECRET=whsec_... python fastapi_receiver.py``"""
 
 import os
 import sqlite3
@@ -16,14 +16,14 @@ app = FastAPI()
 
 @app.post("/hook")
 async def receive(request: Request) -> Response:
-    body = await request.body()  # the bytes as they came: a model would parse them, and they would not verify
+    body = await request.body()  # the received bytes: the signature does not match rewritten JSON
     try:
         event_id = verify(body, request.headers, SECRET)
     except WebhookVerificationError as problem:
         return Response(str(problem), status_code=400)
-    # it may come again: the id is kept once
+    # a delivery may arrive twice: the key stores it once
     inbox.execute("INSERT OR IGNORE INTO events (id, body) VALUES (?, ?)", (event_id, body))
-    return Response(status_code=204)  # answered at once; a worker of yours reads the inbox
+    return Response(status_code=204)  # answer at once; your worker reads the inbox
 
 
 if __name__ == "__main__":

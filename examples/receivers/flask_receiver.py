@@ -1,4 +1,4 @@
-"""A receiver with Flask: verify, keep once, answer. ``WEBHOOK_SECRET=whsec_... python flask_receiver.py``"""
+"""A receiver with Flask: verify, store once, answer. ``WEBHOOK_SECRET=whsec_... python flask_receiver.py``"""
 
 import os
 import sqlite3
@@ -18,14 +18,14 @@ with closing(sqlite3.connect(INBOX)) as inbox, inbox:
 
 @app.post("/hook")
 def receive() -> tuple[str, int]:
-    body = request.get_data()  # the bytes as they came: parsed and written anew they would not verify
+    body = request.get_data()  # the received bytes: the signature does not match rewritten JSON
     try:
         event_id = verify(body, request.headers, SECRET)
     except WebhookVerificationError as problem:
         return str(problem), 400
-    with closing(sqlite3.connect(INBOX)) as inbox, inbox:  # it may come again: the id is kept once
+    with closing(sqlite3.connect(INBOX)) as inbox, inbox:  # a delivery may arrive twice: the key stores it once
         inbox.execute("INSERT OR IGNORE INTO events (id, body) VALUES (?, ?)", (event_id, body))
-    return "", 204  # answered at once; a worker of yours reads the inbox
+    return "", 204  # answer at once; your worker reads the inbox
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def today(networks: SimulatedNetworks) -> date:
 
 
 def list_budgets(networks: SimulatedNetworks) -> list[str]:
-    """The budgets that the network was sent since the campaign was created, in its own unit (cents)."""
+    """Return the budgets in the writes since the campaign was created, in the network's unit (cents)."""
     bodies: list[Mapping[str, str]] = [write.body for write in networks.writes("meta")]
     return [body["daily_budget"] for body in bodies if "daily_budget" in body]
 
@@ -70,7 +70,7 @@ def test_a_limit_of_the_network_is_waited_for(ads: Ads, ads_sandbox: SimulatedNe
     before = ads_sandbox.clock.now()
     assert lower_budgets(ads, account, today(ads_sandbox), LIMIT, percent=20)
     assert list_budgets(ads_sandbox) == ["2050", "1640"]
-    assert (ads_sandbox.clock.now() - before).total_seconds() > 100  # on the clock of the kit: the test does not wait
+    assert (ads_sandbox.clock.now() - before).total_seconds() > 100  # only the clock of the kit advances
 
 
 def test_a_refused_change_is_left_as_it_is(ads: Ads, ads_sandbox: SimulatedNetworks, account: Account) -> None:

@@ -75,7 +75,7 @@ async def _read_days(visit: PageRequest, account: Mapping[str, Any], period: Per
 async def _read_totals(
     visit: PageRequest, account: Mapping[str, Any], period: Period | None
 ) -> Mapping[str, Any] | None:
-    """Return the totals of the days that are there; None without any, or if they cannot be read."""
+    """Return the totals of the days with figures; None if there are none or if they cannot be read."""
     if period is None:
         return None
     query = {**period.query, "accountIds": account["accountId"]}
@@ -90,7 +90,7 @@ async def _read_totals(
 def _list_days(insights: Mapping[str, Any]) -> list[tuple[str, int | None]]:
     """Return the days of the table, each with the number of its row; None if the network gave no row.
 
-    If the range has too many days for a table, they are those with a row.
+    If the range has too many days for a table, only the days with a row are returned.
     """
     numbers = {row["date"]: number for number, row in enumerate(insights["rows"])}
     first, last = (date.fromisoformat(insights["coverage"][name]) for name in ("startDate", "endDate"))

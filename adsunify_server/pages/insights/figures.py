@@ -11,7 +11,7 @@ from adsunify_server.pages.numbers import format_change, format_column
 
 METRICS = ("impressions", "clicks", "spend", "conversions", "conversionValue")
 AMOUNT_METRICS = ("spend", "conversionValue")
-"""The figures of tables, and those of them that are amounts."""
+"""The metrics of tables, and the metrics that are amounts."""
 Figures = Mapping[str, Any]
 
 

@@ -18,11 +18,11 @@ from .periods import Period
 
 MAX_PAGES = 1_000
 READ_SECONDS = 25.0
-"""How many pages of a report one view of the page reads, and for how long. Of a longer report it shows no totals."""
+"""How much of a report one request reads, in pages and in seconds. If the report is longer, totals are not shown."""
 MAX_ROWS = 500
 """The most entities that the table shows."""
 SORT_WORDS = (("-", "highest first"), ("", "lowest first"))
-"""The signs of an order of figures, and the words for them."""
+"""The prefix of ``sort`` for each order of figures, and the label of the order."""
 
 
 Entity = dict[str, Any]
@@ -31,7 +31,7 @@ Entity = dict[str, Any]
 
 @frozen
 class _LevelSums:
-    """The sums of entities. ``insights``: the last response that was read; ``is_cut``: whether there are more."""
+    """The sums of entities. ``insights``: the last response that was read; ``is_cut``: whether rows are left out."""
 
     insights: Mapping[str, Any]
     entities: Sequence[Entity]
@@ -48,7 +48,7 @@ async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str,
     now, earlier = await asyncio.gather(
         _read_sums(visit, account, level, period), _read_earlier(visit, account, level, before)
     )
-    if now.is_cut:  # a part of a period cannot be compared with a whole one
+    if now.is_cut:  # incomplete sums cannot be compared with complete ones
         earlier = []
     entities = _select_entities(now.entities, query)
     sort = query.get("sort", "-spend")
@@ -107,7 +107,7 @@ async def _read_earlier(
 
 
 def _select_entities(entities: Sequence[Entity], query: Mapping[str, str]) -> list[Entity]:
-    """Return the entities that the address asks for."""
+    """Return the entities that match the search and the parent in the address."""
     search_text, parent = query.get("search", "").casefold(), query.get("parent", "")
     return [
         entity
@@ -118,7 +118,7 @@ def _select_entities(entities: Sequence[Entity], query: Mapping[str, str]) -> li
 
 
 def _add_rows(sums: dict[str, Entity], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Add the rows of a page to the sums of their entities, so that one page is held at a time."""
+    """Add the rows of a page to the sums of their entities, so that only one page is in memory."""
     by_id: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         by_id.setdefault(row["entityId"], [sums[row["entityId"]]] if row["entityId"] in sums else []).append(row)
@@ -128,7 +128,7 @@ def _add_rows(sums: dict[str, Entity], rows: Sequence[Mapping[str, Any]]) -> Non
 
 
 def _sort_key(entity: Mapping[str, Any], name: str) -> tuple[bool, Decimal, str]:
-    """Sort figures by value, with missing ones last or first; everything else by name."""
+    """Return the sort key: a figure by value, a missing figure before all values; everything else by name."""
     title = str(entity["entityName"] or entity["entityId"])
     value = entity[name] if name in METRICS else None
     return value is not None, Decimal(value or 0), title.casefold()

@@ -19,7 +19,7 @@ from .figures import METRICS, format_columns, list_changes
 from .periods import Period
 
 MAX_ROUNDS = 4
-"""How often the page asks for the accounts that were not read in time. One call reads for 25 seconds at most."""
+"""How many times the page requests accounts that were not read in time. One call reads for at most 25 seconds."""
 
 
 async def show_overview(visit: PageRequest) -> web.Response:
@@ -50,7 +50,7 @@ async def show_overview(visit: PageRequest) -> web.Response:
 async def _read(visit: PageRequest, account_ids: Sequence[str], period: Period | None) -> Mapping[str, Any]:
     """Return the answer of ``GET /insights`` for any number of accounts.
 
-    A network that has answered for some of its accounts is asked again for those that were not read in time.
+    If a network has answered for some of its accounts, the accounts that were not read in time are requested again.
     """
     accounts: dict[str, Mapping[str, Any]] = {}
     unread = account_ids if period is not None else ()
@@ -74,7 +74,7 @@ async def _read(visit: PageRequest, account_ids: Sequence[str], period: Period |
 
 
 def _list_unread(accounts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the ids of accounts that were not read in time, of networks that have answered for others."""
+    """Return the ids of accounts that were not read in time, if their network has answered for another account."""
     networks = {account["network"] for account in accounts if account["state"] == "complete"}
     return [
         account["accountId"]
@@ -84,7 +84,7 @@ def _list_unread(accounts: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _list_comparable_totals(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[Any]:
-    """Return the totals of the period before that add up the same accounts as those of the period."""
+    """Return the totals of the period before whose accounts are the same as in the present period."""
     counted, counted_before = _list_counted(now), _list_counted(before)
     return [totals for totals in before["totals"] if counted[totals["currency"]] == counted_before[totals["currency"]]]
 
@@ -112,5 +112,5 @@ def _add_texts(now: list[Any], before: list[Any], key: str) -> list[dict[str, An
 
 
 def _get_totals(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the totals of an account, or the totals that this is."""
+    """Return the totals of an account. A row of totals is returned as it is."""
     return row.get("totals", row) or dict.fromkeys(METRICS)

@@ -15,7 +15,7 @@ DEFAULT_DAYS = 30
 
 @frozen
 class Period:
-    """The days that a person has asked for, as text: a wrong text goes to the endpoint, which refuses it."""
+    """The days that a person has requested, as text. The endpoint refuses invalid text."""
 
     start: str
     end: str
@@ -33,7 +33,7 @@ class Period:
         return {"startDate": self.start, "endDate": self.end}
 
     def find_before(self) -> Period | None:
-        """Return the period of the same length that ends the day before; None if the days are not valid."""
+        """Return the period of the same length directly before this one; None if the days are not valid."""
         try:
             first, last = date.fromisoformat(self.start), date.fromisoformat(self.end)
             length = (last - first).days + 1

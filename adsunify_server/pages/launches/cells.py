@@ -1,4 +1,4 @@
-"""Cells of a launch in groups by network, with what several cells have alike said once."""
+"""Cells of a launch, grouped by network. A note that several cells share is shown once."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class CellRow:
 
 @define
 class NetworkCells:
-    """The cells of one network. ``notes``: texts and the keys of their cells, by the word for what they are."""
+    """The cells of one network. ``notes``: kind of note -> text -> keys of its cells."""
 
     network: str
     rows: list[CellRow] = field(factory=list)
     notes: dict[str, dict[str, list[str]]] = field(factory=dict)
 
     def add_note(self, word: str, text: str, key: str) -> None:
-        """Add a text that holds for a cell."""
+        """Add a note to a cell."""
         keys = self.notes.setdefault(word, {}).setdefault(text, [])
         if key not in keys:
             keys.append(key)
 
     def describe_notes(self, word: str, is_whole: bool) -> tuple[list[tuple[str, str]], int]:
-        """Return texts with the cells that they are about, and how many more there are."""
+        """Return the notes of a kind with the cells that they concern, and how many notes are left out."""
         notes = [(text, self._describe_keys(keys)) for text, keys in self.notes.get(word, {}).items()]
         return (notes, 0) if is_whole else (notes[:MAX_NOTES], max(0, len(notes) - MAX_NOTES))
 
@@ -88,16 +88,16 @@ def _name_cell(cell: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]
 
 
 def format_issue(issue: Mapping[str, Any]) -> str:
-    """Return an issue without the position of its account."""
+    """Format an issue without the position of its account in the list."""
     parts = str(issue["path"]).split(".")
     path = ".".join(parts[3:] if parts[0] == "accounts" and len(parts) > 3 else parts[2:])
     return f"{path}: {issue['message']}" if path else str(issue["message"])
 
 
 def describe_money(cell: Mapping[str, Any], action: str) -> str:
-    """Return what a cell can spend: now, or of a creation once it is active. Empty if it spends nothing.
+    """Describe what a cell can spend; for a creation, once it is active. Empty if the cell spends nothing.
 
-    A file creates some cells and changes others, so its texts say which of both it is.
+    The cells of a file can be creations and changes, so their texts say which of the two they are.
     """
     planned, exposure = (cell.get(name) for name in ("planned", "exposure"))
     if action != "apply":
@@ -121,7 +121,7 @@ def describe_amounts(spend: Mapping[str, Any], more: str = "") -> str:
 
 @frozen
 class TotalRow:
-    """The sum of a network in a currency. ``network`` None: of all networks in it."""
+    """The sums of one network in one currency. ``network`` is None for the sums of all networks."""
 
     network: str | None
     currency: str | None
@@ -131,7 +131,7 @@ class TotalRow:
 
 
 def list_totals(totals: Sequence[Mapping[str, Any]]) -> list[TotalRow]:
-    """List the sums by network and currency, and after them those of each currency with several networks."""
+    """List the sums by network and currency, then the sums of each currency that several networks have."""
     rows = [
         TotalRow(
             get_adapter(row["network"]).network.title,

@@ -21,7 +21,7 @@ from adsunify_server.pages.request import PageRequest
 from .cells import NetworkCells, count_states, format_issue, group_cells, list_totals
 
 MAX_DESCRIBED = 25
-"""The most operations of a file whose changes the page says field by field."""
+"""The most operations of a file whose changes the page shows field by field."""
 WORKING = ("preparing", "running")
 """The statuses in which the page loads itself again."""
 
@@ -39,7 +39,7 @@ async def execute_change_set(visit: PageRequest) -> web.Response:
 
 
 async def cancel_change_set(visit: PageRequest) -> web.Response:
-    """Cancel the change set: what is not begun is not written."""
+    """Cancel the change set: operations that have not begun are not written."""
     return await _call(visit, "post_change_set_cancel", {})
 
 
@@ -101,16 +101,16 @@ async def _read_launch(visit: PageRequest, change_set: Mapping[str, Any]) -> dic
 
 
 def _add_cell(operation: Mapping[str, Any], cell: Mapping[str, Any] | None, action: str) -> dict[str, Any]:
-    """Return an operation with the warnings of the cell that it creates, and with what its network leaves out."""
+    """Return an operation with the warnings of the cell that it creates, and with the members that are left out."""
     if cell is None or action != "create":
         return dict(operation)
     return {**operation, "warnings": cell["warnings"], "leftOut": cell["leftOut"]}
 
 
 async def _describe_samples(visit: PageRequest, groups: list[NetworkCells]) -> dict[str, tuple[str, Any]]:
-    """Describe what the last cell of each network sends or activates, after its name, by the code of the network.
+    """Return, by code of the network, the name of the last cell and what this cell sends or activates.
 
-    The creations of a file are the last ones of its operations.
+    In a file the creations are the last operations, so the last cell is a creation if there is one.
     """
     samples = [group.rows[-1] for group in groups]
     operations = await asyncio.gather(
@@ -128,14 +128,14 @@ async def _describe_samples(visit: PageRequest, groups: list[NetworkCells]) -> d
 async def _read_source(visit: PageRequest, operation: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the operation that created what an operation activates; the operation itself, if it activates nothing."""
     source: Mapping[str, Any] = operation
-    with suppress(NotFound):  # the person has lost a role
+    with suppress(NotFound):  # the person may not read it any more
         if "sourceOperationId" in operation:
             source = await visit.call_endpoint("get_operation", operationId=operation["sourceOperationId"])
     return source
 
 
 async def _add_changes(visit: PageRequest, groups: list[NetworkCells], accounts: Mapping[str, Any]) -> None:
-    """Add what the first operations change to the notes of their networks: each field before and after."""
+    """Add notes with the changes of the first operations: each field before and after."""
     rows = [(group, row) for group in groups for row in group.rows][:MAX_DESCRIBED]
     operations = await asyncio.gather(
         *(visit.call_endpoint("get_operation", operationId=row.operation_id or "") for _, row in rows)
@@ -157,7 +157,7 @@ def _describe_change(account: Mapping[str, Any], kind: str, change: Mapping[str,
 def _group_reasons(
     change_set: Mapping[str, Any], accounts: Mapping[str, Any], cells: Mapping[str, Any]
 ) -> list[tuple[str, list[str]]]:
-    """Return why cells are left out, each reason once with the names of its cells."""
+    """Group the cells that are left out: each reason with the names of its cells."""
     reasons: dict[str, list[str]] = {}
     for exclusion in change_set["excluded"]:
         cell = cells.get(exclusion["key"])
@@ -168,7 +168,7 @@ def _group_reasons(
 
 
 def _count_minutes(visit: PageRequest, change_set: Mapping[str, Any]) -> int | None:
-    """Return how many whole minutes are left for the review; None if it does not end."""
+    """Return how many whole minutes are left for the review; None if the review does not expire."""
     if change_set["expiresAt"] is None or change_set["status"] != "prepared":
         return None
     left = datetime.fromisoformat(change_set["expiresAt"]) - visit.service.now()

@@ -15,24 +15,27 @@ from adsunify.values.exact_json import Json
 from adsunify_server.pages.brief_fields import BriefField, build_brief, list_fields, sort_issues
 
 SHARED, OWN = "campaign.", "networks."
-"""What the names of the fields of the shared brief begin with, and those of the parts for networks."""
+"""The prefixes of field names: for the shared brief, and for the parts of single networks."""
 NEVER_SHARED = {".".join(path) for path in IDS_OF_ONE_NETWORK}
 NEVER_LEFT_OUT = ("platform.specialAdCategories",)
-"""A member that refuses the cells of networks without it, so only a network's own part has it."""
+"""A cell is refused if its network does not accept this member, so only a network's own part has it."""
 NAME_TEMPLATE = "{launch}"
 SPLITS = (("each", "for each account"), ("even", "in total, divided evenly among the accounts"))
 
 
 @frozen
 class LaunchFields:
-    """The fields of the form. ``own`` has those of one network, by its code."""
+    """The fields of the form. ``own`` has the fields of single networks, by code."""
 
     shared: Sequence[BriefField]
     own: Mapping[str, Sequence[BriefField]]
 
 
 def list_launch_fields(networks: Sequence[Network], now: datetime) -> LaunchFields:
-    """List the fields for networks: shared are those that all take, or that are left out where they are not taken."""
+    """List the fields for networks.
+
+    Shared fields are accepted by all networks, or are left out for the networks that do not accept them.
+    """
     by_network = {network.code: {field.path: field for field in list_fields(network, now)} for network in networks}
     titles = {network.code: network.title for network in networks}
     shared: list[BriefField] = []
@@ -57,7 +60,7 @@ def _is_shared(path: str, takers: int, networks: int) -> bool:
 
 
 def _merge_fields(takers: Mapping[str, BriefField], titles: Mapping[str, str]) -> BriefField:
-    """Make one field of those of several networks."""
+    """Merge the fields of several networks for one path."""
     fields = [*takers.values()]
     is_free = any(not field.choices for field in fields)
     choices = dict.fromkeys(choice for field in fields for choice in field.choices)
@@ -68,7 +71,7 @@ def _merge_fields(takers: Mapping[str, BriefField], titles: Mapping[str, str]) -
 
 
 def build_document(form: Mapping[str, str], accounts: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
-    """Build a launch of the form. ``accounts`` are those that are ticked."""
+    """Build a launch from the form. ``accounts`` are the ticked accounts."""
     shared = build_brief(_select(form, SHARED))
     budget = shared.get("budget")
     if form.get("split") == "even" and budget:
@@ -99,7 +102,7 @@ def _parse_parameters(text: str) -> dict[str, Json]:
 def place_issues(
     issues: Iterable[Issue], fields: LaunchFields, accounts: Sequence[Mapping[str, Any]], titles: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """Return messages by the name of the field that shows them; those of no field are under the empty name."""
+    """Return messages by the name of the field that shows them. Messages without a field have an empty name."""
     placed: dict[str, list[str]] = {}
     for issue in issues:
         code, path = _find_place(issue.path, accounts)
@@ -112,7 +115,7 @@ def place_issues(
 
 
 def _find_place(path: str, accounts: Sequence[Mapping[str, Any]]) -> tuple[str | None, str]:
-    """Return the network whose brief a path of a launch is in, and the path of the member in the brief."""
+    """Return the network whose brief contains the member at a path of a launch, and its path in the brief."""
     parts = path.split(".")
     if parts[0] == "accounts" and len(parts) > 3 and parts[2] == "campaign":
         return accounts[int(parts[1])]["network"], ".".join(parts[3:])

@@ -15,7 +15,7 @@ from adsunify_server.pages.request import PageRequest
 from .cells import count_states, group_cells, list_totals
 
 PREPARATIONS = ("activate", "pause", "undo", "prepare")
-"""The last word of the path of a form that prepares a change set."""
+"""The last word in the address of each form that prepares a change set."""
 
 
 async def show_launches(visit: PageRequest) -> web.Response:

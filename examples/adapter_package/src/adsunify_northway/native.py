@@ -86,7 +86,7 @@ def build_write_request(method: str, path: str, body: Mapping[str, Json], **slot
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """Return the rows of a list. Raises ProviderUnreadable without the member, which an empty list has as well."""
+    """Return the rows of a list. Raises ProviderUnreadable if the member is missing; an empty list has it, too."""
     return require_objects(response.body, "/items", "list")
 
 

@@ -20,7 +20,7 @@ _ERRORS: Mapping[str, tuple[int, str]] = {
     "access": (403, "NO_ACCESS"),
     "absent": (404, "NOT_FOUND"),
 }
-# code by a bare status
+# the native code of a response that is known only by its status
 _STATUS_CODES: Mapping[int, str] = {
     400: "INVALID_FIELD",
     401: "TOKEN_REVOKED",

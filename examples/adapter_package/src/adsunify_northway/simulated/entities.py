@@ -63,7 +63,7 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
 
 
 def get_ancestry(world: World, entity: StoredEntity) -> list[StoredEntity]:
-    """Return the entity, its parent and its grandparent, as far as there are."""
+    """Return the entity, its parent and its grandparent, if they exist."""
     ancestry = [entity]
     while (kind := tables.PARENT_KINDS.get(ancestry[-1].kind)) is not None:
         parent = world.find(kind, str(ancestry[-1].parent))

@@ -62,7 +62,7 @@ _MEMBERS: Mapping[str, Mapping[str, Check]] = {
         "cta": choice("LEARN_MORE", "SHOP_NOW", "SIGN_UP"),
     },
 }
-# what a create needs (chosen where the documentation only lists the members)
+# members that a create requires (chosen: the documentation only lists the members)
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "campaign": ("name", "objective", "starts_at"),
     "ad_set": ("name", "targeting", "bid"),

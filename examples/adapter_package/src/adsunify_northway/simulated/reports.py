@@ -17,7 +17,7 @@ from adsunify_northway.simulated import answers, tables
 from adsunify_northway.simulated.entities import get_ancestry
 
 _QUERY = {"from": date_check(), "to": date_check(), "by": choice("day")}
-_MINOR_UNITS = {"JPY": 1}  # of a major unit; 100 for all others here
+_MINOR_UNITS = {"JPY": 1}  # minor units in a major unit; 100 for all other currencies here
 
 
 def get_report(request: Request) -> Response:

@@ -31,7 +31,7 @@ def check_ad_set(data: Mapping[str, Any], campaign: StoredEntity) -> None:
 
 
 def check_start(data: Mapping[str, Any], old: Mapping[str, Any], now: datetime) -> None:
-    """Check that a new start is not in the past, and that one that has passed does not change."""
+    """Check that a new start is not in the past, and that a start that has passed is not changed."""
     if "starts_at" not in data or data["starts_at"] == old.get("starts_at"):
         return
     if "starts_at" in old and _parse_instant(old["starts_at"]) <= now:
