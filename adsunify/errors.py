@@ -320,7 +320,7 @@ class PermissionRefused(ProviderError):
 class ProviderNotFound(ProviderError):
     """The network has no such entity in this account, or does not show it to this token.
 
-    ``issues``: if the caller asked for several entities, those that are missing.
+    ``issues``: the missing entities, if the caller requested several.
     """
 
     status = 404

@@ -61,13 +61,13 @@ OPTIONAL_DATA_MEMBERS = (
     *GUARDRAIL_DATA_MEMBERS,
     *ALERT_DATA_MEMBERS,
 )
-"""The members of ``data``: those of every event (null if they do not apply), and those of some events.
+"""The members of ``data``: the members of every event (null if they do not apply), and the members of some events.
 
 They hold identifiers and states only. A notification never contains native content or credentials.
 """
 
 ACTOR_DATA_MEMBERS = ("executedBy", "cancelledBy")
-"""Who executed or cancelled the operation: each is None or an object with ACTOR_MEMBERS."""
+"""The actors that executed or cancelled the operation: each is None or an object with ACTOR_MEMBERS."""
 ACTOR_MEMBERS = ("userId", "credential", "at")
 """``credential`` is the identity of a credential, never its secret; ``at`` is an ISO 8601 instant in UTC."""
 

@@ -121,7 +121,7 @@ FIRST_CHAIN_HASH = "0" * 64
 
 
 class Author(Protocol):
-    """Who made a change: a user with a credential. An actor is one."""
+    """The author of a change: a user with a credential. An actor is an author."""
 
     @property
     def user_id(self) -> str | None:
@@ -154,7 +154,7 @@ class LedgerEntry:
 
     Attributes:
         workspace_id: the workspace.
-        by: who made it.
+        by: the author of the change.
         kind: the kind of the change.
         subject_id: the id of the changed subject, of the type :data:`SUBJECT_TYPES`.
         account_id: the ad account that it concerns, if any.

@@ -47,7 +47,7 @@ class DayWindow:
 
 @frozen
 class FigureState:
-    """What is known about the figures of a level of an account.
+    """The state of the figures of a level of an account.
 
     Attributes:
         read_at: the time of the read, with a time zone.

@@ -46,7 +46,7 @@ class BidChanges:
 
     @property
     def highest(self) -> Amount | None:
-        """The highest bid that is set or rises; None if there is none; ``unknown`` if no bid remains as a limit."""
+        """The highest bid that is set or rises; None without such bids; ``unknown`` if no bid remains as a limit."""
         is_removed = bool(self.bids) and all(bid.after is None for bid in self.bids)
         if self.is_unlimited or is_removed:
             return "unknown"

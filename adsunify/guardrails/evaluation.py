@@ -55,7 +55,7 @@ class Subject:
         network: the code of its network.
         currency: its currency; None if it is not known.
         action: the action of the plan.
-        callers: who prepares it and, once it is executed, who executes it.
+        callers: the caller that prepares it and, at its execution, the caller that executes it.
         exposure: the exposure of its plan; None if the plan has none, which counts as unknown.
         lowest: the lowest value of each changed budget in the last 24 hours, where one is known.
         call: all operations of the call that prepares it, this one included; None if the call prepares it alone.

@@ -269,7 +269,7 @@ class ExposureReader:
         if not self._is_covered(level, native, after, others, self._list_parent_pointers(kind)):
             return Exposure(self.account.currency, UNKNOWN_SPEND, UNKNOWN_SPEND, "unknown")
         bid = BidChanges(bids).highest
-        if names:  # a paused entity spends nothing, whatever the budget
+        if names:  # a paused entity spends nothing, even with a budget
             return Exposure(self.account.currency, UNKNOWN_SPEND if is_active else NO_SPEND, UNKNOWN_SPEND, bid)
         holders = (
             yield from self._fetch_holders(entity, after) if is_active or after.has_budget else _return_no_holders()

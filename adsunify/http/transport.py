@@ -166,7 +166,7 @@ class HttpTransport:
         except zlib.error as problem:
             text = f"{message.host}: the answer does not match its content encoding."
             raise progress.make_error(text, repeatable=False) from problem
-        except Exception as problem:  # whatever was raised, the progress knows whether the request was sent
+        except Exception as problem:  # the progress shows whether the request was sent, for every exception
             raise progress.make_error(f"{message.host}{over.via}: {describe_error(problem)}") from problem
         finally:  # outside the timeout, so that a response that was read counts even if closing takes long or fails
             with suppress(OSError, httpcore.NetworkError):

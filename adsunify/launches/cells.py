@@ -36,8 +36,8 @@ class Cell:
     Attributes:
         key: the name of the cell in the launch.
         brief: the merged brief as JSON, without the members that are left out; None if there are issues.
-        left_out: the paths of the members of the shared brief that the network does not take.
-        issues: why the brief is refused. Paths are those of the launch: ``accounts.0.campaign.budget.amount``.
+        left_out: the paths of the members of the shared brief that the network does not accept.
+        issues: why the brief is refused. Paths are relative to the launch: ``accounts.0.campaign.budget.amount``.
     """
 
     key: str

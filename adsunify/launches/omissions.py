@@ -1,4 +1,4 @@
-"""Which members of the shared brief a network leaves out.
+"""Finds the members of the shared brief that a network leaves out.
 
 Only members of ``platform`` and ``creative`` are ever left out, and only those that no format of the network accepts.
 Everything else stays, and a network that does not support it refuses the brief.

@@ -82,7 +82,7 @@ def _describe_kinds(schema: dict[str, Any]) -> None:
 
 
 class AlertScope(CrossFieldModel):
-    """What an alert watches. A member that is left out does not restrict.
+    """The scope of an alert. A member that is left out does not restrict.
 
     ``entityIds`` are native ids of the alert's level, in the one account that ``accountIds`` names.
     """
@@ -105,7 +105,7 @@ class AlertScope(CrossFieldModel):
 
 
 class NewAlert(CrossFieldModel):
-    """An alert: what to tell as the event ``rule.triggered``. It changes nothing on a network.
+    """An alert: a condition that causes the event ``rule.triggered``. It changes nothing on a network.
 
     ``spendAbove``: an entity spends more than ``amount`` within ``days`` days. ``noDeliveryFor``: an entity has no
     impression ``hours`` hours after its activation. ``disapproved``: the network's review has refused an entity.
@@ -162,7 +162,7 @@ def _join(names: tuple[str, ...]) -> str:
 class AlertChange(ApiModel):
     """Changes of an alert. Each member that is given replaces the present one. The kind cannot be changed.
 
-    The changed alert must be valid. It begins anew, unless only ``name`` or ``active`` change.
+    The changed alert must be valid. Its earlier breaches are forgotten, unless only ``name`` or ``active`` change.
     """
 
     name: Omittable[Name] = None

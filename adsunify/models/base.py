@@ -280,7 +280,7 @@ def _parse_number(value: Any, info: ValidationInfo) -> Any:
 
 
 def _report_rounding(info: ValidationInfo) -> None:
-    """Tell ``model_validate_json`` that pydantic may have rounded a number of the JSON text."""
+    """Signal ``model_validate_json`` that pydantic may have rounded a number of the JSON text."""
     if info.mode == "json" and isinstance(info.context, list):
         info.context.append(True)
 

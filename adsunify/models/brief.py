@@ -1,7 +1,7 @@
 """The unified campaign brief: the campaign that a caller wants, in terms that all networks share.
 
-docs/spec.md, "Unified campaign brief", defines lengths, patterns and defaults. The tables of a network define what it
-does with a brief. A brief is copied when it is parsed and never changes. Omitted members are None.
+docs/spec.md, "Unified campaign brief", defines lengths, patterns and defaults. The tables of a network define how the
+network uses a brief. A brief is copied when it is parsed and never changes. Omitted members are None.
 """
 
 from __future__ import annotations

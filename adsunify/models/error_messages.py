@@ -44,7 +44,7 @@ URI_REGEX = (
 
 VISIBLE_REGEX = r"[\p{L}\p{N}\p{P}\p{S}--\u115F\u1160\u2800\u3164\uFFA0\U0001D159]"
 """A visible character. Some letters and symbols have no visible shape: Hangul fillers, the empty Braille cell, the null
-note head. Pydantic's regular expressions have these classes, and those of Python do not.
+note head. Pydantic's regular expressions support these classes, and Python's regular expressions do not.
 """
 
 WEB_PREFIXES = ("http://", "https://")
@@ -61,7 +61,7 @@ FORM_BY_PATTERN = {
     CELL_KEY_REGEX: "1 to 60 letters, digits, dots, hyphens and underscores, such as meta-de",
     URI_REGEX: "an absolute URI with scheme and host, without spaces, other characters percent-encoded",
 }
-"""Pattern -> what it accepts, in words."""
+"""Pattern -> a description of the accepted texts."""
 
 NUL_MESSAGE = ("malformed", "must not contain the character U+0000.")
 BLANK_MESSAGE = ("blank", "must have at least one visible character.")
@@ -125,7 +125,7 @@ def is_web_address(address: str) -> bool:
 
 
 def find_web_url_error(address: str) -> str | None:
-    """Return what is wrong with the address of a web page; None if it is valid."""
+    """Return the error in the address of a web page; None if the address is valid."""
     return None if is_web_address(address) else WEB_URL_MESSAGE
 
 

@@ -1,4 +1,4 @@
-"""Guardrails as callers write them: rules that bound what may be spent (docs/guardrails.md).
+"""Guardrails as callers write them: rules that limit spend (docs/guardrails.md).
 
 Amounts are decimal strings in major units of the rule's currency; null is no limit.
 """
@@ -109,7 +109,7 @@ class RuleClient(ApiModel):
 
 
 class RuleScope(CrossFieldModel):
-    """What a rule applies to. A member that is left out does not restrict.
+    """The scope of a rule. A member that is left out does not restrict.
 
     ``keyIds``, ``clients`` and ``userIds`` are credentials: one of them must be the one that prepares or executes.
     """
@@ -133,9 +133,10 @@ class RuleScope(CrossFieldModel):
 class NewGuardrail(CrossFieldModel):
     """A rule that bounds what may be spent.
 
-    ``perOperation`` limits what one operation may expose or plan, ``perWindow`` what all operations together may expose
-    in a number of hours. A signed-in person must execute what exceeds ``approvalAbove``. ``maxIncreasePercent`` limits
-    a budget by its lowest value of the last 24 hours. ``freeze`` also freezes the credential that breaks the rule.
+    ``perOperation`` limits the exposure and the planned budgets of one operation, ``perWindow`` the exposure of all
+    operations together in a number of hours. A signed-in person must execute operations above ``approvalAbove``.
+    ``maxIncreasePercent`` limits a budget by its lowest value of the last 24 hours. ``freeze`` also freezes the
+    credential that breaks the rule.
     """
 
     name: Name
@@ -184,7 +185,7 @@ def _has_amount(value: Any) -> bool:
 class GuardrailChange(ApiModel):
     """Changes of a rule. Each member that is given replaces the present one; null removes a limit.
 
-    The changed rule must be valid. A window keeps what it counts.
+    The changed rule must be valid. A window keeps its counts.
     """
 
     name: Omittable[Name] = None

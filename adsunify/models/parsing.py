@@ -135,9 +135,9 @@ def _find_further_violations(
 
 
 def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location) -> SimpleNamespace:
-    """Return the unchecked members under their Python names; missing ones and those of a wrong type are None.
+    """Return the unchecked members under their Python names; missing members and members of a wrong type are None.
 
-    Where a model takes members that it does not name, ``model_extra`` holds them.
+    If a model accepts extra members, ``model_extra`` holds them.
     """
     parts = _list_submodels(model)
     members: dict[str, Any] = {}

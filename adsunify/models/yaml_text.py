@@ -1,7 +1,7 @@
 """YAML text to JSON values and back, by the core schema of YAML 1.2.2 (October 2021, section 10.3.2).
 
-PyYAML reads and writes the syntax; the types of plain scalars are decided here, because its schema is that of YAML 1.1:
-``NO`` is text, an instant is text, and a number with a fraction is a Decimal.
+PyYAML reads and writes the syntax; the types of plain scalars are decided here, because PyYAML follows the schema of
+YAML 1.1: ``NO`` is text, an instant is text, and a number with a fraction is a Decimal.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def parse_yaml(text: str) -> Json:
     """Parse one YAML document to JSON values. Numbers with a fraction are Decimal.
 
     Raises:
-        InvalidInput: the text is not YAML, or has what JSON lacks: other keys than text, a key twice, tags, or
-            numbers that are not finite. The issue names the line and the column.
+        InvalidInput: the text is not YAML, or has constructs that JSON lacks: keys that are not text, repeated keys,
+            tags, or numbers that are not finite. The issue names the line and the column.
     """
     try:
         node = yaml.compose(text, Loader=yaml.BaseLoader)

@@ -52,7 +52,7 @@ class CreationJudgement:
     Attributes:
         verdict: ``not_applied`` means that the list does not contain the entity. One list without the entity does not
             decide.
-        found: what the list contains, in words.
+        found: a description of the list.
         reason: one sentence that says why.
         entity: the entity of the verdict ``applied``.
     """
@@ -192,7 +192,7 @@ def list_candidates(
 
 
 def judge_candidates(planned: PlannedEntity, candidates: Sequence[CandidateEntity]) -> CreationJudgement:
-    """Judge whether the planned entity was created. ``candidates``: those of a complete list that no receipt names."""
+    """Judge whether the planned entity was created. ``candidates``: entities of a complete list without a receipt."""
     assert planned.level is not None
     label = planned.level.label
     matches = [candidate for candidate in candidates if candidate.is_match]

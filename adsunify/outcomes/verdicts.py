@@ -18,9 +18,9 @@ class Evidence:
     """One read of the network.
 
     Attributes:
-        read: what was read, in words.
+        read: a description of the read.
         at: the time of the read, in milliseconds since 1970.
-        found: what the read contained, in words.
+        found: a description of the response.
         is_absence: whether the read was complete (all statuses, to the last page) and did not contain the write. Two
             such reads decide that a step was not applied; the second is part of a later inspection.
         item: the position of the item that the read is about; None if the step has no items.

@@ -1,6 +1,6 @@
 """The spend that a plan allows: the records, their arithmetic and their JSON.
 
-Amounts are counts of micro-units, of which a million make one major unit of the account's currency. An amount without
+Amounts are counts of micro-units. A million micro-units are one major unit of the account's currency. An amount without
 an end is ``unbounded``. An amount that no table can compute is ``unknown``; it is never treated as zero.
 """
 

@@ -60,7 +60,7 @@ class Binding:
 
 @frozen
 class Output:
-    """Says where the response holds a new id.
+    """The place of a new id in the response.
 
     Attributes:
         name: the name of the output.

@@ -21,7 +21,7 @@ class Finding:
         verdict: whether the network confirmed it.
         expected: the value that the adapter expects.
         found: the value that the network showed.
-        reason: one sentence; for a fact that was not tested, why, and what would test it.
+        reason: one sentence. For a fact that was not tested, it says why, and how the fact can be tested.
     """
 
     fact: str

@@ -43,7 +43,7 @@ class ActivationGuard:
     addresses: frozenset[tuple[str, str]]
 
     def find_activation(self, request: Request) -> str | None:
-        """Return what a write would activate, in words; None if it activates nothing."""
+        """Describe the entity that a write would activate; None if the write activates nothing."""
         if request.kind == "read":
             return None
         if (request.method, request.url) in self.addresses:

@@ -1,4 +1,4 @@
-"""Makes cases of recorded exchanges, in the form of :mod:`adsunify.testing.contract`, and writes those that pass."""
+"""Makes cases of recorded exchanges, in the form of :mod:`adsunify.testing.contract`, and writes the passing ones."""
 
 from __future__ import annotations
 

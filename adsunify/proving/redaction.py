@@ -20,7 +20,7 @@ _PERSON_MEMBER = re.compile(r"^(?:user|member|person)_?id$|(?:created|updated|mo
 _PERSON_URN = re.compile(r"urn:li:(?:person|member):[\w-]+")
 _PARAMETER = re.compile(r"[?&;]([\w.-]{1,60})=([^&;#\s\"'<>]+)")
 _SIGNATURE_NAME = re.compile(r"signature|(?:^|[_-])sig$", re.I)
-"""Parameters of an address with a time limit, such as that of a report file. The address alone gives access."""
+"""Parameters of an address with a time limit, such as the address of a report file. The address alone gives access."""
 _CONSTANT = re.compile(r"[A-Z0-9_]+|[0-9.:-]+")
 _BEARER = re.compile(r"bearer\s+(?!redacted-)[\w.|~+/=-]{8,}|\"authorization\"", re.I)
 MIN_SECRET_LENGTH = 6

@@ -43,7 +43,7 @@ class Tape:
 
 
 class ProofTransport(HttpTransport):
-    """Sends as :class:`HttpTransport`, refuses what the guard refuses, and records on the tape.
+    """Sends as :class:`HttpTransport`, refuses requests by the guard, and records on the tape.
 
     ``credentials`` has the names of the headers and of the parameters that a signature adds, in lower case; they are
     not recorded. ``refusals`` describes each refused request. ``headers`` has the names of all headers of

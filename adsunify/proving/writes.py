@@ -51,7 +51,7 @@ class Execution:
 
 @frozen
 class DoubtfulCreation:
-    """An entity of which it is not known whether it was created, with the id of its parent, if that is known."""
+    """An entity that may have been created, with the id of its parent, if the id is known."""
 
     kind: str
     parent_id: str | None
@@ -144,7 +144,7 @@ async def recover_writes(proof: Proof, operation_ids: Sequence[str]) -> list[Dou
     An inspection decides writes whose outcome is not known.
 
     Returns:
-        The entities of which an inspection cannot say whether they were created.
+        The entities that an inspection can neither confirm nor rule out.
     """
     doubtful: list[DoubtfulCreation] = []
     for operation_id in operation_ids:
@@ -171,7 +171,7 @@ async def recover_writes(proof: Proof, operation_ids: Sequence[str]) -> list[Dou
 
 
 def _is_in_doubt(attempt: StepAttempt) -> bool:
-    """Whether it is not known if the attempt, or one of its items, was applied."""
+    """Whether the outcome of the attempt, or of one of its items, is unknown."""
     receipt = attempt.receipt
     return receipt is None or "ambiguous" in (receipt.state, *(item.state for item in receipt.items))
 
@@ -273,7 +273,7 @@ def _describe_expected_response(step: Step) -> Json:
 
 
 async def inspect(proof: Proof, fact: str, execution: Execution) -> Inspection | None:
-    """Read back what an operation wrote, and compare each member with what was sent."""
+    """Read back the entities that an operation wrote, and compare each member with the sent one."""
     try:
         inspection = await run_inspection(proof.service, proof.actor, execution.id)
     except OperationError as problem:

@@ -1,4 +1,4 @@
-"""The support matrix: what each network can do, computed from the adapters' tables."""
+"""The support matrix: the capabilities of each network, computed from the adapters' tables."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _list_formats(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
 
 
 def _describe_requirements(format_: Format) -> Iterator[str]:
-    """Yield the members that a brief of this format needs beyond those of every brief."""
+    """Yield the members that a brief of this format needs in addition to the members that every brief needs."""
     groups: dict[str, list[str]] = {}
     named_members = set()
     always = {row.path for row in format_.inputs if row.requirement == "required" and row.is_exempt is None}

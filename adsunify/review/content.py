@@ -1,7 +1,7 @@
 """Describes in words the content that the creates of a plan send: audience, texts, links and pictures.
 
-It reads the native bodies, which are what is executed. It sends no request, so places that a network names by an id
-keep that id. Amounts and times are described by :mod:`.amounts` and :mod:`.created_entities`.
+It reads the native bodies, because the execution sends them. It sends no request, so places that a network names by an
+id are shown as ids. Amounts and times are described by :mod:`.amounts` and :mod:`.created_entities`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Fact:
 
 
 def describe_content(plan: Mapping[str, Any]) -> dict[Subject, list[Fact]]:
-    """Describe what the creates of a plan send. ``plan`` is as the API shows it.
+    """Describe the content that the creates of a plan send. ``plan`` is as the API shows it.
 
     Subjects without a fact are left out, and so are facts that repeat. Plain facts come first.
     """

@@ -50,7 +50,7 @@ def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, An
 def read_sent_fields(
     account: Mapping[str, Any], operation: Mapping[str, Any]
 ) -> list[tuple[Kind, str | None, dict[str, Json]]]:
-    """Return what an operation sends for each campaign, ad group and ad that it creates; arguments as the API has them.
+    """Return the fields that an operation sends for each campaign, ad group and ad that it creates.
 
     Each entry has the kind, the id as lists show it (None before the entity is created), and field -> value of the
     SETTINGS rows, as settings show them. Statuses are left out, and fields that are not sent or that no edit changes.
@@ -111,7 +111,7 @@ def list_created_ids(operation: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _find_created_levels(network: Network, step: Mapping[str, Any]) -> list[Level]:
-    """Return the levels of which a step creates an entity."""
+    """Return the levels of the entities that a step creates."""
     levels = [level for level in network.levels if level.kind in ENTITY_KINDS]
     batch = _read_batch(step["body"])
     if batch is None:

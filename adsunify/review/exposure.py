@@ -14,7 +14,7 @@ UNKNOWN_TEXT = "It is not known how much this can spend."
 
 
 def sum_spends(spends: Iterable[Mapping[str, Any]], currency: str | None) -> dict[str, Json]:
-    """Return the sum of what may be spent in one currency. ``spends`` are as the API shows them."""
+    """Return the sum of the spend in one currency. ``spends`` are as the API shows them."""
     return sum(map(Spend.from_json, spends), NO_SPEND).to_json(currency)
 
 

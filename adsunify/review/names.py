@@ -26,7 +26,7 @@ BEGINNING = re.compile(r"[0-9a-fA-F]{1,8}[0-9a-fA-F-]{0,28}")
 
 @frozen
 class NameCandidate:
-    """What a name may mean.
+    """An object that a name may mean.
 
     Attributes:
         id: the id that the API takes.

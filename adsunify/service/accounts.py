@@ -1,4 +1,4 @@
-"""Ad accounts and what the service reads through them: hierarchy, catalogs."""
+"""Ad accounts, and the reads of their hierarchy and catalogs."""
 
 from __future__ import annotations
 

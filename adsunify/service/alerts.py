@@ -63,8 +63,7 @@ def _create_alert(connection: Connection, actor: Actor, body: NewAlert, clock: C
 async def update_alert(service: Service, actor: Actor, *, alert_id: str, changes: Mapping[str, Json]) -> Json:
     """Change an alert. Members that are given replace the present ones; ``active`` false pauses it.
 
-    If more than ``name`` or ``active`` changes, the alert begins anew: a breach that it has reported may be reported
-    again.
+    If more than ``name`` or ``active`` changes, its earlier breaches are forgotten and may be reported again.
     """
     return await service.store.write(_update_alert, actor, alert_id, changes, service.store.clock)
 

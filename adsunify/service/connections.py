@@ -86,7 +86,7 @@ def _create_link(connection: Connection, actor: Actor, network: str, token_hash:
 
 
 async def read_consent_invitation(service: Service, token: str) -> ConsentInvitation:
-    """Return what a link is for, without using it up. Raises NotFound and Forbidden as :func:`start_consent`."""
+    """Return the purpose of a link, without using it up. Raises NotFound and Forbidden as :func:`start_consent`."""
     return await service.store.read(_read_consent_invitation, token, service.store.clock)
 
 

@@ -20,12 +20,12 @@ from adsunify.store.people import MembershipRecord
 
 @frozen
 class ConsentNotice:
-    """What a person must know before a consent in one workspace.
+    """A notice to a person before a consent in one workspace.
 
     Attributes:
         clients: the names of the person's frozen clients.
         admins: the e-mail addresses of the workspace's admins, who can lift the freezes.
-        is_refused: the person is not an admin, so the consent is refused.
+        is_refused: whether the consent is refused, because the person is not an admin.
     """
 
     clients: tuple[str, ...]

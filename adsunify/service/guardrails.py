@@ -31,7 +31,7 @@ UNSAVED = ""
 
 
 async def list_guardrails(service: Service, actor: Actor) -> list[Json]:
-    """List the guardrails of the workspace, oldest first, also those that are not active."""
+    """List the guardrails of the workspace, oldest first, including inactive ones."""
     rules = await service.store.read(guardrails.list_guardrails, actor.workspace_id)
     return [guardrail_to_json(rule) for rule in rules if is_rule_visible(actor, rule)]
 

@@ -53,7 +53,7 @@ class OperationView:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan, of which ``data`` shows a part; its outline if its body was removed after its retention."""
+        """The whole plan (``data`` shows a part of it), or its outline if its body was removed after its retention."""
         return self._record.read_outline()
 
 

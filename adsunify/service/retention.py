@@ -46,7 +46,7 @@ class MaintenanceResult:
 
 
 def describe_rules() -> str:
-    """Return a line for each kind: its name, the default of its retention, and what is deleted."""
+    """Return a line for each kind: its name, the default of its retention, and the data that is deleted."""
     return "\n".join(f"{rule.kind:12} {rule.days:3} days  {rule.removes}" for rule in RULES)
 
 
@@ -126,7 +126,7 @@ def _remove_plans(connection: Connection, remains: Mapping[str, PlanRemains], be
 
 @define(eq=False)
 class MaintenanceJob:
-    """Deletes what is due every ``Settings.maintenance_hours``; 0 switches it off.
+    """Deletes due rows every ``Settings.maintenance_hours``; 0 switches it off.
 
     Any number of workers may run it on one database.
     """

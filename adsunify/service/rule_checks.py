@@ -1,6 +1,6 @@
 """Checks plans against the guardrails of their workspace, when they are prepared and when they are executed.
 
-A prepare call refuses what the rules never allow. An execution evaluates the rules again, and its claim binds the
+A prepare call refuses plans that the rules never allow. An execution evaluates the rules again, and its claim binds the
 windows (``SpendBinding``). The rules of a workspace are cached by their version.
 """
 
@@ -105,7 +105,7 @@ async def check_plans(
 
     Args:
         service: the service.
-        actor: who prepares or validates.
+        actor: the actor that prepares or validates.
         account_id: the account of the plans.
         plans: the plans. For ``perOperation`` they count as one operation.
         call: all plans of the call, if it has plans for other accounts too.
@@ -153,7 +153,7 @@ async def check_plans(
 
 
 def make_call_part(account_id: str, plan: Plan) -> CallPart:
-    """Return what a plan adds to the amounts of its call."""
+    """Return the amounts that a plan adds to its call."""
     exposed, planned = sum_known_spend([plan.exposure])
     currency = None if plan.exposure is None else plan.exposure.currency
     return CallPart(account_id, plan.network, currency, exposed, planned)
@@ -235,11 +235,11 @@ def _make_window_breach(rule: Guardrail, window: WindowBreach) -> Breach:
 async def bind_spend(
     service: Service, actor: Actor, present: WorkspaceRules, record: OperationRecord, plan: Plan, currency: str | None
 ) -> SpendBinding:
-    """Evaluate an operation that is about to be executed, and return what its claim binds.
+    """Evaluate an operation that is about to be executed, and return the spend that its claim binds.
 
     Args:
         service: the service.
-        actor: who executes it.
+        actor: the actor that executes it.
         present: the present rules.
         record: the operation.
         plan: its plan.

@@ -89,7 +89,10 @@ def _email_bucket(email: str, source: str) -> str:
 
 @frozen
 class UserSession:
-    """A person with a session. ``membership`` is that of the chosen workspace; None if the person has no workspace."""
+    """A person with a session.
+
+    ``membership`` is the membership of the chosen workspace; None if the person has no workspace.
+    """
 
     token_hash: str
     user_id: str

@@ -135,7 +135,7 @@ def _make_guard_difference(guard: Guard, current: str | int | None, exposure: Ex
 
 
 def _fetch_changed_edit(session: NetworkSession, plan: Plan) -> Flow[list[StaleValue]]:
-    """Plan the edit of a plan again, and return what differs. Values that are the present time are not compared."""
+    """Plan the edit of a plan again, and return the differences. Values that are the present time are not compared."""
     if plan.edit is None:
         return []
     kind, entity_id = plan.edit["kind"], plan.edit["entityId"]

@@ -27,7 +27,7 @@ class StepAttempt:
         items: the positions in the planned array that the attempt sends; None if the step has no items.
         receipt: the receipt, without ``response`` in lists; None while the intent is open.
         late: whether the receipt arrived after the claim was lost.
-        executed_by: who executed the attempt; None for attempts from before migration 0007.
+        executed_by: the record of the actor that executed the attempt; None for attempts from before migration 0007.
     """
 
     operation_id: str

@@ -1,4 +1,4 @@
-"""Cancels prepared operations, and hands back operations whose lease has expired."""
+"""Cancels prepared operations, and makes operations ``prepared`` again whose lease has expired."""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ def list_change_sets(connection: Connection, launch_id: str, clock: Clock) -> li
 
 
 def find_change_set_id(connection: Connection, chain_id: str) -> str | None:
-    """Return the change set of a chain: the one of its first operation that is in a change set; None if none is."""
+    """Return the change set of the first operation of a chain that is in a change set; None if no operation is."""
     row = _OF_CHAIN.fetch_one_or_none(connection, {"of_chain": chain_id})
     return None if row is None else str(row.change_set_id)
 

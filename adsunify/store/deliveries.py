@@ -178,7 +178,7 @@ def list_delivery_attempts(
 def requeue_delivery(
     connection: Connection, actor: Actor, webhook_id: str, delivery_id: str, clock: Clock
 ) -> DeliveryRecord:
-    """Queue a finished delivery again with the same event id and 8 new tries. Its attempts keep counting.
+    """Queue a finished delivery again with the same event id and 8 new tries. The numbers of its attempts continue.
 
     Raises:
         NotFound: the caller has no such webhook or delivery.

@@ -27,7 +27,7 @@ _ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(a
 _FIND_STATUSES = Statement(
     lambda dialect: select(entities.c.kind, entities.c.native_id, entities.c.status).where(
         entities.c.account_id == bindparam("of_account"),
-        MATCH_LIST_BY_DIALECT[dialect](entities.c.kind, "of_kinds"),  # keeps the scan off the whole account
+        MATCH_LIST_BY_DIALECT[dialect](entities.c.kind, "of_kinds"),  # avoids a scan of the account
         MATCH_LIST_BY_DIALECT[dialect](entities.c.native_id, "of_ids"),
     )
 )

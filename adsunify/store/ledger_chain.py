@@ -38,7 +38,7 @@ class ChainProblem:
     Attributes:
         seq: the number of the row.
         row_id: the id of the row; None if no row has this number.
-        reason: what is wrong, in one sentence.
+        reason: one sentence that describes the fault.
     """
 
     seq: int

@@ -133,7 +133,7 @@ def run_migrations(connection: Connection, before: SchemaState, migrations: Sequ
     Args:
         connection: with an open transaction if the migrations need one.
         before: the version that the database must have.
-        migrations: those that follow, all with the same ``in_transaction``.
+        migrations: the next migrations, all with the same ``in_transaction``.
 
     Raises:
         MigrationBlocked: another process migrates, or holds a lock of a table.

@@ -46,7 +46,7 @@ TIMEOUT_MESSAGES = {
     "55P03": "Another transaction held a lock for too long, so the database gave up waiting",
     "57014": "The database cancelled a statement that took too long",
 }
-"""SQLSTATE of a timeout of the server -> what happened. The transaction was rolled back."""
+"""SQLSTATE of a timeout of the server -> its description. The transaction was rolled back."""
 TIMEOUT_SETTINGS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 UNLIMIT_STATEMENTS = "; ".join(f"SET {name} = 0" for name in TIMEOUT_SETTINGS)
 LIMIT_STATEMENTS = "; ".join(f"RESET {name}" for name in TIMEOUT_SETTINGS)

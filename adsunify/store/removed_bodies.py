@@ -1,4 +1,4 @@
-"""Removes the bodies of operations that have ended long ago: of plans, of requests, and of responses.
+"""Removes the bodies of plans, requests and responses of operations that ended long ago.
 
 The operations, their receipts, digests and states stay. A removed plan is replaced by its :class:`PlanRemains`.
 An operation keeps its plan as long as the plan may still be needed: another operation can resume it, it is part of a

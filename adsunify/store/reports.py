@@ -156,6 +156,6 @@ def delete_report(connection: Connection, report_id: str) -> bool:
     The next read requests a new report.
 
     Returns:
-        Whether this call ended the report: nobody had deleted it or read it completely before.
+        Whether this call ended the report: no other call had deleted it or read it completely before.
     """
     return connection.execute(_DELETE, {"the_id": report_id}).scalar_one_or_none() not in (None, "read")

@@ -1,7 +1,7 @@
 """The rules that say which rows are deleted after their retention, and the function that deletes one page of a rule.
 
 Operations, receipts, idempotency keys, events and the ledger are never deleted. The rules about operations remove
-bodies only; :mod:`.removed_bodies` says of which operations.
+bodies only; :mod:`.removed_bodies` selects the operations.
 
 A page is a range of primary keys, and each page is one transaction. So no transaction grows long, servers keep running,
 and the next run continues if a process ends between two pages.

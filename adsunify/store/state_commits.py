@@ -270,7 +270,7 @@ def commit_state(
     """Commit one change of an execution.
 
     A receipt is stored in any case. An intent is stored only if the result has no ``refusal``. If the intent is refused
-    although the claim is valid (access, expiry, an expired lease), the operation is handed back in the same
+    although the claim is valid (access, expiry, an expired lease), the operation becomes ``prepared`` again in the same
     transaction.
 
     A change may be repeated after the connection was lost during the commit. If the first commit succeeded, the
@@ -470,7 +470,7 @@ def _hand_back_if_refused(
     actor: Actor,
     clock: Clock,
 ) -> CommitResult:
-    """Return the result, and hand back the operation if it is a refusal.
+    """Return the result. If it is a refusal, make the operation ``prepared`` again.
 
     The UPDATE requires the fence and that no write is in flight. If an earlier attempt at this commit stored the
     intent, its write was never sent, because its caller saw an error. So the intent is closed.

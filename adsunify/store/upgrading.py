@@ -37,7 +37,7 @@ class UpgradePlan:
     Attributes:
         version: the newest migration of the database; None if it is empty.
         head_version: the newest migration of this version of adsunify.
-        migrations: those that an upgrade runs, in this order.
+        migrations: the migrations that an upgrade runs, in this order.
         oldest_version: the oldest version of the schema whose servers may use the database after the upgrade.
     """
 

@@ -27,7 +27,7 @@ class Span:
     """A part of a trace that records nothing. It lasts as long as its ``with`` block.
 
     Attributes:
-        is_recording: whether attributes are kept; if not, the caller need not compute them.
+        is_recording: whether attributes are recorded; if not, the caller need not compute them.
     """
 
     is_recording = False

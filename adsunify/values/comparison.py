@@ -1,4 +1,4 @@
-"""Compares JSON values by what they mean to networks."""
+"""Compares JSON values by their meaning to networks."""
 
 from __future__ import annotations
 

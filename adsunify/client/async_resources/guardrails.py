@@ -17,7 +17,7 @@ class AsyncGuardrailsResource(AsyncResource):
     """Rules that bound what may be spent, their usage, and frozen credentials."""
 
     def list(self) -> AsyncPages[Guardrail]:
-        """List the guardrails of the workspace, oldest first, also those that are not active.
+        """List the guardrails of the workspace, oldest first, including inactive ones.
 
         Access: Any valid credential of the workspace. Not with an agent's access token.
 

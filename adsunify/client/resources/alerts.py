@@ -107,8 +107,7 @@ class AlertsResource(Resource):
 
         Members that are given replace the present ones; ``active`` false pauses it.
 
-        If more than ``name`` or ``active`` changes, the alert begins anew: a breach that it has reported may be
-        reported again.
+        If more than ``name`` or ``active`` changes, its earlier breaches are forgotten and may be reported again.
 
         Access: A write-enabled credential of an admin. Not with an agent's access token.
 

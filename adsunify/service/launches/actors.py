@@ -1,4 +1,4 @@
-"""Who prepares or executes a change set, as its row stores it. No secret is stored.
+"""The actor that prepares or executes a change set, as the row of the change set stores it. No secret is stored.
 
 A process that works on a change set builds the actor from the present state of the credential before each write, so
 that a revoked key, an ended session or a changed role counts at once.

@@ -27,9 +27,9 @@ def begin_work(service: Service, claim: Claim) -> None:
 
 
 async def work_on_change_set(service: Service, claim: Claim) -> None:
-    """Prepare or execute a change set, and renew its lease until that has ended or another process has the lease.
+    """Prepare or execute a change set, and renew its lease until the work has ended or another process has the lease.
 
-    If the service is closed or the database fails, the lease is given up, and another process takes over.
+    If the service is closed or the database fails, the lease is released, and another process takes over.
     """
     store, lease = service.store, service.settings.lease
     work = asyncio.create_task(_work(service, claim))

@@ -212,7 +212,10 @@ async def _plan_with_patience(
 
 
 async def _check_guardrails(service: Service, actor: Actor, members: Sequence[_Member]) -> None:
-    """Check the plans of each account. All members are one call for ``perOperation``. Refused ones keep the reason."""
+    """Check the plans of each account.
+
+    All members are one call for ``perOperation``. Refused members get the reason.
+    """
     call = [
         make_call_part(member.record.account_id, member.planned.plan)
         for member in members

@@ -177,7 +177,7 @@ async def _plan_activation(service: Service, actor: Actor, account_id: str, task
 
 
 async def _plan_pause(service: Service, actor: Actor, account_id: str, task: Task) -> PlannedTask:
-    """Plan the pause of what an operation created, the campaign first."""
+    """Plan the pause of the entities that an operation created, the campaign first."""
     record, attempts = await read_operation(service, actor, task["operationId"])
     created = serializers.operation_to_json(service, record, attempts)["created"]
     session = await NetworkSession.load(service, actor, account_id)

@@ -398,7 +398,7 @@ async def _find_latest(service: Service, actor: Actor, launch_id: str) -> str:
 
 
 async def find_replay(service: Service, actor: Actor, idempotency: Idempotency | None) -> str | None:
-    """Return what an earlier call with this key created; None if the key is new."""
+    """Return the object that an earlier call with this key created; None if the key is new."""
     if idempotency is None:
         return None
     binding = await service.store.run_query(find_by_idempotency_key(actor, idempotency))

@@ -55,10 +55,10 @@ class StepInspection:
 
     Attributes:
         step: the step.
-        state: what the receipts say: ``applied``, ``in_doubt``, ``not_applied`` or ``planned``.
+        state: the state according to the receipts: ``applied``, ``in_doubt``, ``not_applied`` or ``planned``.
         entity_id: the id of the entity as lists show it; None if it is not known.
         verdict: the valid verdict of a step in doubt.
-        members: the members that were sent, compared with what the network shows now.
+        members: the members that were sent, compared with the present values at the network.
         read: the read of an applied step.
     """
 

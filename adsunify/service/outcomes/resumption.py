@@ -1,4 +1,4 @@
-"""Resume: prepares an operation that carries on with one that was not written completely."""
+"""Resume: prepares an operation with the remaining steps of one that was not written completely."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def resume_operation(
 
 
 async def plan_resumption(service: Service, actor: Actor, operation_id: str) -> Resumption:
-    """Plan the rest of an operation. Errors: :func:`resume_operation`."""
+    """Plan the remaining steps of an operation. Errors: :func:`resume_operation`."""
     chain = await _read_resumable_chain(service, actor, operation_id)
     session = await NetworkSession.load(service, actor, chain.record.account_id)
     session.require_active()

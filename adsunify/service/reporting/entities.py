@@ -36,7 +36,7 @@ def require_level(session: NetworkSession, kind: str) -> ReportLevel:
 
 
 def make_entity_ids(session: NetworkSession, level: ReportLevel, entity_ids: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids of a query, in order and without repeats. Raises InvalidInput for what cannot be an id."""
+    """Return the ids of a query, in order and without repeats. Raises InvalidInput for texts that cannot be an id."""
     network = session.adapter.network
     if len(set(entity_ids)) > MAX_ENTITY_IDS:
         message = f"has more than {MAX_ENTITY_IDS} ids. Ask for the others in another call."

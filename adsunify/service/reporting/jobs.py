@@ -35,7 +35,7 @@ EventSummary = tuple[str, Mapping[str, str]]
 
 
 class ReportResult(Protocol):
-    """What one read of a report returns."""
+    """The result of one read of a report."""
 
     @property
     def pending(self) -> PendingReport | None:

@@ -66,7 +66,7 @@ def parse_as_of(service: Service, as_of: str) -> int:
 
 
 async def _find_days(service: Service, subject: FigureSubject, start: date, end: date, as_of: str) -> KnownDays:
-    """Return what was known about days. Raises NotFound, InvalidInput."""
+    """Return the facts known about days at a time. Raises NotFound, InvalidInput."""
     days = start.isoformat(), end.isoformat()
     known = await service.store.read(kept_figures.find_known_days, subject, days, parse_as_of(service, as_of))
     if known is None:
