@@ -53,9 +53,9 @@ class Fault:
 
 
 def _matches_path(pattern: str, host: str, path: str) -> bool:
-    """Whether `wanted` matches the native path or `/HOST/native/path`.
+    """Whether `pattern` matches the native path or `/HOST/native/path`.
 
-    With one of `*?[` it is a glob, otherwise a prefix.
+    With one of `*?[` the pattern is a glob, otherwise a prefix.
     """
     for candidate in (path, f"/{host}{path}"):
         if fnmatchcase(candidate, pattern) if set("*?[") & set(pattern) else candidate.startswith(pattern):

@@ -149,7 +149,7 @@ def find_entity_response(request: Request) -> Response | None:
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
             return errors.build_response(request, render_rows(kind, [render_entity(request, entity)], query)[0])
-    # An unknown id was made elsewhere. Only the requested fields tell its kind: if a creative has all of them, it is a
+    # An object with an unknown id was made elsewhere. If a creative has all requested fields, the object is a
     # creative (our choice). A campaign, ad set or ad made elsewhere does not exist.
     if node.isdigit() and FIELDS_BY_NODE["adcreative"][1] >= {*parse_fields(query.get("fields", "id"))}:
         return errors.build_response(request, render_rows("adcreative", [_make_external_creative(node)], query)[0])

@@ -298,7 +298,7 @@ def _get_sort_key(value: str) -> Decimal:
 
 
 def _encode_csv(request: Request, parameters: Mapping[str, Any]) -> bytes:
-    """Native names in the head line (as with enable_report_title_translation false)."""
+    """Return the rows as CSV, with native names in the header (as with enable_report_title_translation false)."""
     buffer = io.StringIO()
     metrics = parameters.get("metrics", ["spend", "impressions"])
     table = csv.writer(buffer, lineterminator="\n")

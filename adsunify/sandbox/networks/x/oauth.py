@@ -213,7 +213,7 @@ def _use_nonce(request: Request, nonce: str) -> None:
         del codes[first[0]]
     if nonce in codes:
         raise InvalidRequest("signature", "oauth_nonce", "The nonce was used before.")
-    # the nonce is stored until no timestamp that was valid with it is valid any more
+    # after twice the allowed clock skew no request with this nonce has a valid timestamp
     until = request.now + timedelta(seconds=2 * MAX_CLOCK_SKEW_SECONDS + 1)
     codes[nonce] = AuthorizationCode(request.world.client_id, "", (), None, until)
 
