@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from adsunify import networks
 from adsunify.networks.registry import ADAPTER_PACKAGES, PUBLISHED_ORDER, get_adapter
 from adsunify.sandbox.networks import load_networks
 from adsunify.testing.connecting import get_sandbox_credentials
 
-ROOT = Path(__file__).parents[2]
 TOYS = {
     "adapters/zoo/__init__.py": "ADAPTER = 'the adapter'",
     "adapters/zoo/tables.py": "",
@@ -34,7 +34,7 @@ print(registry.get_adapter("zoo"), adsunify.sandbox.networks.load_networks()["zo
 
 
 def test_every_folder_is_a_network() -> None:
-    folders = {path.parent.name for path in (ROOT / "adsunify" / "networks").glob("*/__init__.py")}
+    folders = {path.parent.name for place in networks.__path__ for path in Path(place).glob("*/__init__.py")}
     assert set(ADAPTER_PACKAGES) == folders == set(load_networks())
     assert {code: get_adapter(code).network.code for code in folders} == {code: code for code in folders}
     assert {code: network.code for code, network in load_networks().items()} == {code: code for code in folders}

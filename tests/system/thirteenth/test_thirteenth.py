@@ -24,7 +24,8 @@ IMPORTED_EARLY = "ignore:Module already imported:pytest.PytestAssertRewriteWarni
 """The hook of the folder imports adsunify before pytest finds the plugin of the test kit in it."""
 DOCUMENTS = "tests/docs/"
 """Documents are generated (``nox -s tables``): those here know the networks of this repository."""
-SUITES = ("tests", "tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing", f"--ignore={DOCUMENTS}")
+IGNORED = ("tests/oracles", "tests/typing", "tests/system/thirteenth", DOCUMENTS)
+SUITES = ("tests", "tests/system/crash", *(f"--ignore={path}" for path in IGNORED))
 
 
 @pytest.fixture(scope="module")
@@ -80,5 +81,6 @@ def test_every_suite_of_the_networks_runs_a_thirteenth(folder: Path) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.timeout(3600)
 def test_a_thirteenth_network_passes_every_suite(folder: Path) -> None:
+    """The tests of the copy, and those that take all networks at once (``tests/selection.py``)."""
     distributed = ("-n", "2", "--dist", "loadfile", "-o", "timeout=900")
-    run_pytest(folder, *SUITES, *distributed, "--network", TOY, "-m", "not exhaustive")
+    run_pytest(folder, *SUITES, *distributed, "--network", TOY)
