@@ -26,7 +26,8 @@ ROOT = Path(__file__).parents[3]
 
 async def start_proof(world: World, folder: Path) -> Process:
     """Start the command on the world's store, until it has created a campaign."""
-    environment = {**os.environ, "ADSUNIFY_SANDBOX_URL": world.liar.url, "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    environment = {**os.environ, "ADSUNIFY_SANDBOX_URL": world.liar.url, "PYTHONPATH": path}
     database = f"sqlite:///{folder / 'proof.db'}"
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "adsunify", "prove", world.network, "--account", world.account_id),

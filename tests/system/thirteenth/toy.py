@@ -1,7 +1,8 @@
 """A thirteenth network in a folder of its own: a copy of a network under another code, name and hosts.
 
 A copy has everything that a network needs, and nothing but its three folders: what knows the model by its code does not
-know the copy. Its code comes first in the alphabet, and the name of an amount does not sound like money.
+know the copy. Its code stands in the middle of the alphabet, the name of an amount does not sound like money, and its
+review has a word of its own.
 :data:`HOOK` makes the folders part of the packages in every Python process whose path has the folder.
 """
 
@@ -16,10 +17,11 @@ import adsunify.networks
 import adsunify.sandbox.networks
 from tests.networks.samples import find_case_folder, list_example_briefs
 
-MODEL, TOY = "reddit", "atoll"
+MODEL, TOY = "reddit", "lagoon"
 """The code of the network that is copied, and that of the copy; the hosts of the model contain its code."""
-OTHER_NAMES = {"goal_value": "goal_worth"}
-"""Native names of the model, and those of the copy: as long, and sorted alike, because recordings hold them."""
+OTHER_NAMES = {"goal_value": "goal_worth", "REJECTED": "DECLINED"}
+"""Native names and words of the model, and those of the copy: as long, and names sorted alike, because recordings hold
+them."""
 REPOSITORY = Path(__file__).parents[3]
 HOOK = '''"""Adds the networks of this folder to the packages, in each process whose path has the folder."""
 
