@@ -288,9 +288,10 @@ def _list_raises(budgets: Sequence[BudgetChange], lowest: Mapping[BudgetKey, int
 
 
 def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> Iterator[Breach]:
-    """Yield the rules that refuse the account's currency: no rule in that currency has a limit that they have.
+    """Yield the rules that refuse the account's currency.
 
-    An operation without an amount is not refused, and ``maxBid`` refuses none without a bid.
+    Each of these rules has a limit that no rule in that currency has. An operation without an amount is not refused,
+    and ``maxBid`` refuses none without a bid.
     """
     refusing = [
         rule

@@ -270,7 +270,7 @@ def _read_receipt_facts(
 ) -> tuple[Sequence[ObservedStatus], Sequence[CreatedId]]:
     """Return the statuses and the created ids that a receipt shows.
 
-    There are no statuses if the response cannot be read: the receipt must be stored in any case.
+    If the response cannot be read, there are no statuses, because the receipt must be stored in any case.
     """
     step = plan.steps[receipt.step_index]
     created = find_created_ids(network, step, receipt)

@@ -66,7 +66,7 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
 def withdraw_operation(connection: Connection, actor: Actor, record: OperationRecord, clock: Clock) -> OperationRecord:
     """Cancel a prepared operation of any user. Raises as :func:`cancel_operation`."""
     operation_id, now = record.id, clock.now()
-    recover_operations(connection, clock, operation_id)  # also empties its windows if it wrote nothing
+    recover_operations(connection, clock, operation_id)  # also releases its amounts if it wrote nothing
     by = build_actor_record(actor.user_id, actor.credential, now)
     if not _CANCEL.fetch_all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
         record = get_operation(connection, actor, operation_id, clock)

@@ -1,4 +1,4 @@
-"""The version of the schema: the version of a database, whether this version of adsunify may use it, and migrations.
+"""Reads the version of the schema, checks whether this version of adsunify may use it, and runs migrations.
 
 A migration is ``expanding`` if servers of the previous version work correctly on the new schema.
 Otherwise it is ``contracting``, and those servers must be stopped before it runs. ``docs/upgrading.md`` describes both.

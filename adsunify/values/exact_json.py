@@ -93,7 +93,7 @@ _strict_decoder = json.JSONDecoder(
     object_pairs_hook=_build_object,
 )
 _exact_decoder = json.JSONDecoder(parse_float=_parse_decimal)
-"""For text that orjson has accepted, and that has unique members: its integers have at most 309 digits."""
+"""The decoder for text with unique members that orjson has accepted. Its integers have at most 309 digits."""
 _pairs_decoder = json.JSONDecoder(object_pairs_hook=_MemberPairs, parse_int=str, parse_float=str)
 
 

@@ -47,7 +47,7 @@ operations = Table(
     Column("resumes", Text),
     Column("resumed_by", Text),
     Column("chain_id", Text),  # NULL if the operation is the first of its chain
-    Column("chain_receipts", Integer),  # the older operations' receipts at its preparation
+    Column("chain_receipts", Integer),  # receipts of older operations at its preparation
     Column("undoes", Text),
     Column("undone_by", Text),
     Column("launch_id", Text),
