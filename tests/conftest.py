@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from adsunify.errors import Issue
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.store import clock
 
 from .databases import engine, migrated_database, postgresql_template, shared_database, sqlite_template
 from .postgres import execute
@@ -43,6 +44,14 @@ def _certificates_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ids_of_the_present() -> Iterator[None]:
+    """After a module, ids continue where they were: those of a clock in the future must not lead later ones."""
+    before = clock._last_id
+    yield
+    clock._last_id = before
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from adsunify.store import (
     sessions,
     webhooks,
 )
-from adsunify.store import clock as clock_module
 from adsunify.store.ahead import EVIDENCE_TABLES, EXPIRY_COLUMN, MAX_AHEAD
 from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 
@@ -30,14 +28,6 @@ from .world import START, Hands, World, make_receipt, make_world
 
 FAR = 400 * 24 * 60 * 60 * 1000
 LIFETIME = 30 * 24 * 60 * 60 * 1000
-
-
-@pytest.fixture(autouse=True)
-def _ids_as_before() -> Iterator[None]:
-    """Here are ids of the far future: those made afterwards must not follow them."""
-    before = clock_module._last_id
-    yield
-    clock_module._last_id = before
 
 
 def clock_of(hands: Hands) -> Clock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -16,15 +15,6 @@ from adsunify.store import clock as clock_module
 from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 
 from .world import START, Hands
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _ids_as_before() -> Iterator[None]:
-    """Here are ids of the far future: those made afterwards must not follow them."""
-    before = clock_module._last_id
-    yield
-    clock_module._last_id = before
-
 
 FAR = 400 * 24 * 60 * 60 * 1000
 MOVES = st.lists(st.tuples(st.integers(-(10**7), 10**7), st.integers(0, 10**6)), max_size=30)
