@@ -20,7 +20,7 @@ from .versions import INVALID_PARAMS
 MAX_ARGUMENT_LENGTH = 2_000
 Messages = Sequence[Mapping[str, Json]]
 WritePrompt = Callable[[Mapping[str, str], RequestMetadata], Awaitable[Messages | InputRequired]]
-"""Takes the arguments, and what the request says about itself; returns the messages of the prompt."""
+"""Takes the arguments and the metadata of the request; returns the messages of the prompt."""
 
 
 @frozen

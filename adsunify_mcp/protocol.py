@@ -33,7 +33,7 @@ MAX_BATCH_BYTES = 4 * 1024 * 1024
 """When the responses of a batch have this size, the remaining messages are refused."""
 
 MethodHandler = Callable[[Mapping[str, Json], RequestMetadata], Awaitable[Mapping[str, Json]]]
-"""Takes the params of a request and what it says about itself; returns the result. Raises RpcError."""
+"""Takes the params and the metadata of a request; returns the result. Raises RpcError."""
 CountMessage = Callable[[], object]
 """Counts a message of the caller. Raises RateLimited."""
 

@@ -1,4 +1,4 @@
-"""What a request says about itself: its revision, the client's capabilities, and the headers that repeat its body.
+"""The metadata of a request: its revision, the client's capabilities, and the headers that repeat its body.
 
 Source: MCP 2026-07-28, Overview, "_meta"; Streamable HTTP, "Request Metadata"; Versioning and Compatibility.
 """
@@ -58,7 +58,7 @@ class RequestHeaders:
 
 @frozen
 class RequestMetadata:
-    """What a request says about itself.
+    """The metadata of a request.
 
     Attributes:
         version: the revision that it follows.
@@ -106,7 +106,7 @@ class RequestMetadata:
 def read_context(
     message: Mapping[str, Any], headers: RequestHeaders | None, notify: Notify | None = None
 ) -> RequestMetadata:
-    """Read what a message says about itself, and check it. ``headers`` is None for transports without headers.
+    """Read and check the metadata of a message. ``headers`` is None for transports without headers.
 
     Raises:
         RpcError: the revision is not served, ``_meta`` lacks a member, or a header does not match the body.

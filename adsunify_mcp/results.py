@@ -113,7 +113,7 @@ def _next_step_texts(data: Json) -> Iterator[str]:
         return
     for part in (*data.get("operations", ()), *data.get("results", ())):
         yield from _next_step_texts(part)
-    if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # one of a batch
+    if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # one operation
         yield f"{data['operationId']}: {' '.join(_error_texts(data['error']['detail'], data['error']))}"
     elif isinstance(data.get("operation"), Mapping):
         yield from _next_step_texts(data["operation"])
@@ -122,7 +122,7 @@ def _next_step_texts(data: Json) -> Iterator[str]:
 
 
 def _change_set_texts(change_set: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what can be done with a change set, as its status says."""
+    """Yield what can be done with a change set in its status."""
     text = CHANGE_SET_TEXTS.get(change_set["status"])
     if text is not None:
         yield text.format(id=change_set["id"], url=change_set["reviewUrl"], digest=change_set["digest"])

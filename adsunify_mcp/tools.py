@@ -106,7 +106,7 @@ RunResult = Mapping[str, Json] | ToolResult | InputRequired
 
 @frozen
 class ToolCall:
-    """A call of a tool: the backend of the caller, and what the request says about itself."""
+    """A call of a tool: the backend of the caller, and the metadata of the request."""
 
     backend: Backend
     context: RequestMetadata

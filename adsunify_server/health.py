@@ -15,7 +15,7 @@ DATABASE_TIMEOUT_SECONDS = 2.0
 
 
 class NotReadyError(StoreError):
-    """The server cannot answer now; send requests to another one."""
+    """The server cannot answer now; send requests to another server."""
 
     default_code = "not_ready"
     title = "Not ready"

@@ -84,7 +84,7 @@ class ServiceCollector(Collector):
             self.gauges = None
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every metric; those of the database only where it answered."""
+        """Yield every metric. Metrics of the database are left out if it did not answer."""
         counters = self.service.counters
         if self.requests is not None:
             yield from _collect_requests(self.requests)

@@ -19,7 +19,7 @@ from .metrics import RequestMetrics, ServiceCollector
 
 INTERVAL_SECONDS = 60.0
 CUMULATIVE = 2
-"""``AGGREGATION_TEMPORALITY_CUMULATIVE`` of OTLP: a counter says how much there was since the process began."""
+"""``AGGREGATION_TEMPORALITY_CUMULATIVE`` of OTLP: a counter counts from the start of the process."""
 PATH = "/v1/metrics"
 
 

@@ -25,7 +25,7 @@ HTTP_PROBLEMS: Mapping[int, tuple[str, str, str]] = {
 
 
 def http_problem(status: int) -> AdsunifyError:
-    """Return the error of a refusal by the HTTP layer. Raises KeyError for a status without one."""
+    """Return the error of a refusal by the HTTP layer. Raises KeyError for a status that has none."""
     code, title, detail = HTTP_PROBLEMS[status]
     error = AdsunifyError(detail, code=code)
     error.status, error.title = status, title

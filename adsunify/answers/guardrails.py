@@ -30,7 +30,7 @@ class GuardrailScope(Shape):
 
 
 class GuardrailLimits(Shape):
-    """The limits of one day and in all, in major units of the rule's currency; null is no limit."""
+    """The limits for one day and in total, in major units of the rule's currency; null is no limit."""
 
     daily: Amount | None
     lifetime: Amount | None
@@ -72,7 +72,7 @@ class WindowAmount(Shape):
 class GuardrailUse(Shape):
     """What one operation takes from a window. ``hour`` is the start of the UTC hour in which it began to execute.
 
-    ``unknown``: what it exposes is not known, at least in part; the unknown part counts as 0.
+    ``unknown``: at least a part of its exposure is not known; this part counts as 0.
     """
 
     operation_id: Uuid

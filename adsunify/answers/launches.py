@@ -31,7 +31,7 @@ CellState = Annotated[
 
 
 class StoppedChange(Shape):
-    """Why a preparation, an execution or one operation of it stopped."""
+    """Why a preparation, an execution or one operation of an execution stopped."""
 
     code: str
     message: str
@@ -104,7 +104,7 @@ class ChangeSet(Shape):
 class LaunchCell(Shape):
     """One account of a launch. ``leftOut`` are the paths of the shared brief that its network does not take.
 
-    ``operationId`` is the last operation that creates its entities; ``created`` are those that exist.
+    ``operationId`` is the last operation that creates its entities; ``created`` are the entities that exist.
     """
 
     key: str

@@ -100,7 +100,7 @@ class Metric(Shape):
 class ReportLevel(Shape):
     """A level below the account whose daily figures the network reports.
 
-    ``adds_up``: the figures of all entities of a day add up to those of the account, except for ``reach``.
+    ``adds_up``: the figures of all entities of a day add up to the figures of the account, except for ``reach``.
     """
 
     level: str

@@ -54,7 +54,7 @@ class PlanStep(Shape):
 
 
 class Spend(Shape):
-    """What may be spent on one day and in all, in major units: an amount, ``unbounded`` or ``unknown``."""
+    """What may be spent on one day and in total, in major units: an amount, ``unbounded`` or ``unknown``."""
 
     currency: Text
     daily: str

@@ -41,7 +41,7 @@ Milliseconds = int
 
 @frozen
 class _OpenChoices:
-    """Marks ``Literal[...] | str``: the schema lists the choices; the model also accepts those of a newer server."""
+    """Marks ``Literal[...] | str``: the schema lists the choices; the model also accepts choices of a newer server."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return handler(source)

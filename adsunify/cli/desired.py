@@ -46,8 +46,8 @@ delete_option = click.option(
 def diff(ctx: click.Context, target: Target, file: Path, delete: bool, exit_code: bool, as_json: bool) -> None:
     """Compare FILE with the networks.
 
-    FILE says what is wanted, as YAML or JSON ("-" reads stdin). It names accounts as the other commands do. The command
-    lists what is to be created, changed and paused, and what somebody has changed outside. Nothing is written.
+    FILE describes the desired state as YAML or JSON ("-" reads stdin). It names accounts as the other commands do. The
+    command lists what is to be created, changed and paused, and what somebody has changed outside. Nothing is written.
     """
     document = load_document(file)
     with target.open_client("Reading the networks") as client, report_file_errors():
@@ -78,8 +78,8 @@ def apply(
 ) -> None:
     """Make the networks agree with FILE.
 
-    The command shows what differs and prepares one change set of exactly that. It writes with --confirmed, or after a
-    person on a terminal agrees. Otherwise the change set waits 30 minutes for its review page, or for `adsunify
+    The command shows the differences and prepares one change set of them. It writes with --confirmed, or after a person
+    on a terminal agrees. Otherwise the change set waits 30 minutes for its review page, or for `adsunify
     change-set execute`. What the file does not name any more is paused. Applying again does nothing. Exit code 1: a
     network refused something, or an outcome is unknown. 2: changes are invalid, and nothing was prepared.
     """

@@ -230,7 +230,7 @@ TREND_COLUMNS = (
 
 
 def report_parts(insights: Mapping[str, Json], screen: Console) -> Iterator[str | TextTable]:
-    """Yield the figures of an account by day, or those of a level by entity, with charts, totals and coverage."""
+    """Yield the figures of an account by day, or of a level by entity, with charts, totals and coverage."""
     charts, currency = Charts.choose(screen), insights["currency"]
     coverage = Coverage.model_validate(insights["coverage"])
     by_day = _group_rows(map(Day.model_validate, insights["rows"]), coverage)

@@ -78,7 +78,7 @@ class Column:
 
     Attributes:
         name: the heading.
-        rank: columns of rank 0 are always shown. A narrow terminal shows those of the lowest other ranks that fit.
+        rank: columns of rank 0 are always shown. A narrow terminal leaves out the columns of the highest ranks.
         prose: cells wrap between words.
         prose_width: the width up to which prose does not wrap. Columns of higher ranks give way to it.
         number: cells are aligned to the right. Spaces at the end of a cell count.

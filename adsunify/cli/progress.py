@@ -22,7 +22,7 @@ REFRESH_SECONDS = 0.1
 SPINNER, ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
 FRAMES_PER_SECOND = 10
 RESERVED_LINES = 3
-"""The lines of the terminal that are not for subjects: the first line, the last one, and that of the cursor."""
+"""The lines of the terminal that are not for subjects: the first line, the last line, and the cursor's line."""
 
 Clock = Callable[[], float]
 """Returns the time in seconds; the difference of two times counts."""

@@ -113,7 +113,7 @@ async def running_server(
 
 @asynccontextmanager
 async def simulated_networks(start: bool) -> AsyncIterator[str | None]:
-    """Yield the address of the simulated networks: of a running sandbox, of a new one, or None."""
+    """Yield the address of the simulated networks, which the environment names or this starts; None without them."""
     running = os.environ.get(SANDBOX_URL_VARIABLE)
     if running or not start:
         yield running or None
@@ -265,10 +265,10 @@ def worker(
 
     Any number of workers may run.
 
-    With ADSUNIFY_INSIGHTS_SYNC_HOURS, the worker also reads daily metrics of all accounts and keeps them.
+    With ADSUNIFY_INSIGHTS_SYNC_HOURS, the worker also reads daily metrics of all accounts and stores them.
     It evaluates alerts on what was read.
 
-    It carries on with launches that a stopped process left.
+    It continues launches that a stopped process left unfinished.
 
     With ADSUNIFY_MAINTENANCE_HOURS, it also does what `adsunify maintain` does.
     """

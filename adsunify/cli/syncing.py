@@ -1,4 +1,4 @@
-"""``adsunify insights sync``: reads daily figures from the networks and keeps them in the store."""
+"""``adsunify insights sync``: reads daily figures from the networks and stores them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LEVELS = get_args(ReportedLevel)
 def sync(
     ctx: click.Context, database: str, accounts: tuple[str, ...], levels: tuple[str, ...], days: int, as_json: bool
 ) -> None:
-    """Read daily metrics and keep them in the store, with a version for each change.
+    """Read daily metrics and store them, with a version for each change.
 
     ACCOUNT is the id of a connected account; without it, all accounts of the store are read. Some networks prepare a
     report first: the command waits for up to 10 minutes, and the next sync resumes a report that is not ready. Exit

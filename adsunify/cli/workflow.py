@@ -173,8 +173,8 @@ def operations(target: Target, operation: str | None, limit: int, filters: dict[
 def undo(target: Target, operation: str, as_json: bool) -> None:
     """Prepare an operation that takes back what another one wrote.
 
-    Edits and statuses go back to the values before; what was created is deleted if it is still paused. Review what this
-    prints, then execute it.
+    Edits and statuses go back to their earlier values; what was created is deleted if it is still paused. Review what
+    this prints, then execute it.
     """
     with target.open_client("Preparing the undo") as client:
         prepared = client.operations.undo(find_operation(client, operation))

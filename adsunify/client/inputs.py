@@ -77,7 +77,7 @@ def make_request(
 ) -> ApiRequest:
     """Make the request of a method. ``arguments`` are named as in the request.
 
-    Those that are :data:`OMITTED` are left out, and so are those that are None, unless :func:`can_remove` them.
+    Arguments that are :data:`OMITTED` are left out, and so are arguments that are None, unless :func:`can_remove` them.
 
     Raises:
         InvalidInput: an argument has a wrong type; the error names each.
@@ -207,7 +207,7 @@ def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether UTF-8 can write the text: half of a surrogate pair is no character."""
+    """Whether UTF-8 can write the text: half of a surrogate pair is not a character."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -26,7 +26,7 @@ MAX_TIMEOUT_SECONDS = 24 * 60 * 60
 
 @frozen
 class RequestInfo:
-    """A request that is about to be sent. ``path`` has no query; ``attempt`` is 1 for the first one of a call."""
+    """A request that is about to be sent. ``path`` has no query; ``attempt`` is 1 for the first attempt of a call."""
 
     operation_id: str
     method: str
@@ -127,7 +127,7 @@ def read_options(given_options: Mapping[str, Any], egress: Egress | None = None)
 
 
 def change_options(options: ClientOptions, changes: Mapping[str, Any]) -> ClientOptions:
-    """Return options with some of :class:`CallOptions` changed. Raises InvalidInput that names each refused one."""
+    """Return options with some of :class:`CallOptions` changed. Raises InvalidInput with each refused option."""
     raise_if_issues(_find_unknown_options(changes))
     raise_if_issues(
         Issue(name, "not_supported", f"is only for a new client. Calls take {' and '.join(CALL_OPTION_NAMES)}.")

@@ -75,7 +75,7 @@ def list_consent_networks() -> list[str]:
 
 
 def list_credential_networks() -> list[str]:
-    """Return the networks that issue credentials, those with the fewest members first. Imports all adapters."""
+    """Return the networks that issue credentials, sorted by the number of members. Imports all adapters."""
     codes = [code for code in ADAPTER_PACKAGES if get_credential_sets(code)]
     return sorted(codes, key=lambda code: len(get_credential_sets(code)[0]))
 
@@ -183,7 +183,7 @@ Secret = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SECRET_LE
 
 
 def _set_credential_schemas(schema: dict[str, Any]) -> None:
-    """Replace the schema by one for each network and set of members, in which no member is optional."""
+    """Replace the schema by a schema for each network and set of members, in which no member is optional."""
     for name in ("type", "properties", "required", "additionalProperties"):
         del schema[name]
     secret = {"type": "string", "minLength": 1, "maxLength": MAX_SECRET_LENGTH, "writeOnly": True}

@@ -66,7 +66,7 @@ async def delete_alert(visit: PageRequest) -> web.Response:
 async def _render_alerts(
     visit: PageRequest, fields: Mapping[str, str], problem: AdsunifyError | None = None
 ) -> web.Response:
-    """Render the page. ``fields`` are those of the form for a new alert."""
+    """Render the page. ``fields`` are the fields of the form for a new alert."""
     accounts = await visit.call_endpoint("get_accounts")
     networks = await visit.call_endpoint("get_networks")
     alerts = await visit.call_endpoint("get_alerts")

@@ -19,7 +19,7 @@ from .operation_subject import OperationSubject, SubjectIndex
 from .request import PageRequest, PageRouter
 
 MAX_OPERATIONS = 50
-"""As many as one request executes (docs/spec.md, "Limits")."""
+"""The most operations that one request executes (docs/spec.md, "Limits")."""
 
 
 @frozen

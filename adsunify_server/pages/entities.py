@@ -208,7 +208,7 @@ def _find_child(network: str, kind: Kind) -> str | None:
 
 
 def _list_statuses(level: Level) -> list[tuple[str, str]]:
-    """List the statuses of the filter: the unified ones, then those of the network."""
+    """List the statuses of the filter: the unified statuses, then the statuses of the network."""
     unified = [(status, status) for status in dict.fromkeys(level.unified_statuses.values())]
     known = {status for status, _ in unified}
     return [

@@ -112,7 +112,7 @@ async def _consent_page(
 def _form_target(redirect: str) -> str:
     """Return the client's origin for the Content-Security-Policy of the form. Browsers check redirects against it too.
 
-    A policy cannot name an IPv6 address or an unusual host name. For those the scheme is returned.
+    A policy cannot name an IPv6 address or an unusual host name. For these the scheme is returned.
     """
     parts = urlsplit(redirect)
     return f"{parts.scheme}://{parts.netloc}" if PLAIN_HOST.fullmatch(parts.netloc) else f"{parts.scheme}:"

@@ -83,7 +83,7 @@ class PageRequest:
 
     @property
     def signed_in_session(self) -> UserSession:
-        """The session of a page that requires one."""
+        """The session, on a page that requires a session."""
         assert self.user_session is not None
         return self.user_session
 

@@ -25,7 +25,7 @@ MAX_DAYS = 400
 
 
 async def show_account(visit: PageRequest) -> web.Response:
-    """Show the figures of each day, or those of each entity of a level."""
+    """Show the figures of each day, or of each entity of a level."""
     account = await visit.call_endpoint("get_account", accountId=visit.path_parameter("accountId"))
     level = visit.request.query.get("level") or "account"
     period = Period.read(visit.request.query, visit.service.now(), [account["timezone"]])
@@ -52,7 +52,7 @@ async def show_account(visit: PageRequest) -> web.Response:
 async def _read_days(visit: PageRequest, account: Mapping[str, Any], period: Period) -> dict[str, Any]:
     """Read the days of an account, and the totals of the period before them.
 
-    Raises AdsunifyError if the figures of the period cannot be read; those of the period before may be missing.
+    Raises AdsunifyError if the figures of the period cannot be read; figures of the period before may be missing.
     """
     before = period.find_before()
     insights, earlier = await asyncio.gather(

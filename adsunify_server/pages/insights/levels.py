@@ -41,7 +41,7 @@ class _LevelSums:
 async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str, period: Period) -> dict[str, Any]:
     """Read the figures of the entities of a level, and sort them as the address says.
 
-    Raises AdsunifyError if the figures of the period cannot be read; those of the period before may be missing.
+    Raises AdsunifyError if the figures of the period cannot be read; figures of the period before may be missing.
     """
     query = visit.request.query
     before = period.find_before()
@@ -135,7 +135,7 @@ def _sort_key(entity: Mapping[str, Any], name: str) -> tuple[bool, Decimal, str]
 
 
 def _find_child_level(network: str, level: str) -> str | None:
-    """Return the reported level whose entities are below those of a level."""
+    """Return the level directly below a level, if the network reports it; otherwise None."""
     tables = get_adapter(network).network
     reported = {report_level.kind for report_level in tables.report_levels}
     return next((child.kind for child in tables.levels if child.parent_kind == level and child.kind in reported), None)

@@ -141,7 +141,7 @@ def _check_payload(account: Account, kind: Kind, payload: Mapping[str, Json]) ->
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """Create one entity from native members. It is HELD unless they have a state."""
+    """Create one entity from native members. The entity is HELD unless the members set its state."""
     level = get_level(NETWORK, kind)
     issues = _check_payload(account, kind, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)

@@ -79,7 +79,7 @@ def _make_url_writer(
 
 
 def _write_mode(value: Json, ad_set: NativeEntity, account: Account) -> Mapping[str, Json]:
-    """The whole bid: CAP keeps the amount, AUTO has none."""
+    """Return the whole bid: CAP keeps the amount, AUTO has no amount."""
     cap = get_value(ad_set, "/bid/cap_minor")
     amount = {"cap_minor": cap} if value == northway.CAP and cap is not None else {}
     return {"/bid": {"mode": value, **amount}}
