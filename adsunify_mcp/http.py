@@ -36,7 +36,7 @@ STREAM_HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
 }
-"""MCP 2026-07-28, Streamable HTTP, "Receiving Messages"."""
+"""The headers of a stream of events (MCP 2026-07-28, Streamable HTTP, "Receiving Messages")."""
 
 OpenCaller = Callable[[str | None], Awaitable[CallerMethods]]
 """Takes an ``Authorization`` header; returns the caller. Raises Unauthenticated."""

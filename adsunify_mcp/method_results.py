@@ -28,7 +28,7 @@ CACHEABLE_METHODS = frozenset(
         "resources/read",
     }
 )
-"""MCP 2026-07-28, Caching, "Cacheable Results"."""
+"""Methods whose results a client may cache (MCP 2026-07-28, Caching, "Cacheable Results")."""
 CACHE_HINTS: Mapping[str, Json] = {"ttlMs": HOUR, "cacheScope": "public"}
 """These results are the same for every caller, and change only with a release."""
 

@@ -113,7 +113,7 @@ def _next_step_texts(data: Json) -> Iterator[str]:
         return
     for part in (*data.get("operations", ()), *data.get("results", ())):
         yield from _next_step_texts(part)
-    if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # one operation
+    if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # in a batch
         yield f"{data['operationId']}: {' '.join(_error_texts(data['error']['detail'], data['error']))}"
     elif isinstance(data.get("operation"), Mapping):
         yield from _next_step_texts(data["operation"])

@@ -27,7 +27,7 @@ INSTRUCTIONS = (
     "approval, execute writes nothing: show the reviewUrl to the person, who executes there."
 )
 MAX_COMPLETIONS = 100
-"""MCP 2026-07-28, Completion, "Completion Results"."""
+"""The most values in one response (MCP 2026-07-28, Completion, "Completion Results")."""
 
 
 @frozen

@@ -101,7 +101,7 @@ class StatusArguments(ApiModel):
 
 
 RunResult = Mapping[str, Json] | ToolResult | InputRequired
-"""The envelope of a response, or a result."""
+"""The envelope of a response, or a result of a tool."""
 
 
 @frozen

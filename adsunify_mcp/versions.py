@@ -29,7 +29,10 @@ STATELESS_STATUSES: Mapping[int, int] = {
     MISSING_CAPABILITY: 400,
     METHOD_NOT_FOUND: 404,
 }
-"""MCP 2026-07-28, Streamable HTTP, "Protocol Version Header" and "Server Validation"; Overview, "_meta"."""
+"""The same for revisions without a handshake.
+
+Source: MCP 2026-07-28, Streamable HTTP, "Protocol Version Header" and "Server Validation"; Overview, "_meta".
+"""
 
 HANDSHAKE_METHODS = frozenset(
     {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}

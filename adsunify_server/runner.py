@@ -24,9 +24,9 @@ log = logging.getLogger("adsunify.server")
 MAX_LINE_BYTES = 32 * 1024
 """The longest request line: a native id, a cursor and a search, every character of them percent-encoded."""
 HEAD_TIMEOUT_SECONDS = 10.0
-"""A connection is closed if a request head is not complete this long after its first byte."""
+"""A connection is closed if a request head is not complete this many seconds after its first byte."""
 IDLE_TIMEOUT_SECONDS = 75.0
-"""A connection is closed if it is idle for this long. Reverse proxies close idle connections after 60 s."""
+"""A connection is closed if it is idle for this many seconds. Reverse proxies close idle connections after 60 s."""
 READ_BYTES = 64 * 1024
 """How much the server reads of a connection before it serves the others. The default of asyncio is 256 KiB."""
 MAX_CONNECTIONS = 4096

@@ -102,7 +102,7 @@ ShapeT = TypeVar("ShapeT", bound=Shape)
 
 
 def parse_answer(model: type[ShapeT], wire: Any, outcome: WriteOutcome = "not_applied") -> ShapeT:
-    """Parse a part of a response. ``outcome``: of the call, for the error.
+    """Parse a part of a response. ``outcome``: the outcome of the call, for the error.
 
     Raises:
         ServerUnreachable: the JSON is not of this form.

@@ -25,7 +25,7 @@ alert_argument = click.argument("alert")
 
 
 def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the members of an alert. The command gets them by their Python names."""
+    """Add the options for the members of an alert. The command gets their values by the Python names of the members."""
     for option in (
         click.option("--percent", metavar="PERCENT", help="For paceAbove: percent of the budget's share."),
         click.option("--hours", type=int, help="For noDeliveryFor: hours after the activation."),

@@ -30,7 +30,7 @@ entities_argument = click.argument("entities", nargs=-1, required=True, metavar=
 
 
 def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of every change to a command."""
+    """Add the options that all commands of changes have."""
     for option in (
         target_options,
         data_option,

@@ -187,7 +187,7 @@ class HttpBackend:
         if error.request_id is None:
             error.request_id = response.headers.get("x-request-id")
         if isinstance(error, ProviderThrottled | RateLimited | OperationError):
-            if retry_after is not None and not error.retry_after:  # the body, if it has the wait, is more precise
+            if retry_after is not None and not error.retry_after:  # a wait in the body is more precise
                 error.retry_after = retry_after
             retry_after = error.retry_after
         raise AttemptFailed(

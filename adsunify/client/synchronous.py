@@ -26,7 +26,7 @@ class Ads(Namespaces):
     """The methods of :class:`AsyncAds` as synchronous methods, with the same arguments.
 
     Open it with ``with``. It runs an event loop in a thread; several threads may call it. Ctrl-C stops waiting;
-    leaving the ``with`` block waits for the write in flight. A call of another thread that is not over then raises
+    leaving the ``with`` block waits for the write in flight. An unfinished call of another thread then raises
     RuntimeError.
     """
 

@@ -42,4 +42,4 @@ FILE_ENDPOINTS: tuple[Endpoint, ...] = (
         takes_idempotency_key=True,
     ),
 )
-"""docs/spec.md, "Campaigns as a file"."""
+"""The endpoints of docs/spec.md, "Campaigns as a file"."""

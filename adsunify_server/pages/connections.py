@@ -76,7 +76,7 @@ def _credentials_page(visit: PageRequest, problem: AdsunifyError | None = None) 
 
 
 async def disconnect_network(visit: PageRequest) -> web.Response:
-    """Delete the credentials; the accounts stay as disconnected."""
+    """Delete the credentials; the accounts stay in lists as disconnected."""
     visit.require_confirmed()
     await visit.call_endpoint("delete_connection", connectionId=visit.path_parameter("connectionId"))
     return visit.redirect("/connections")
