@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shutil
 import signal
@@ -48,7 +49,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
         for group, points in project["entry-points"].items()
     ]
     (metadata / "entry_points.txt").write_text("\n\n".join(groups))
-    return {**make_environment(site), "ADSUNIFY_ADAPTERS": CODE}
+    environment = make_environment(site)
+    path = os.pathsep.join(filter(None, [environment["PYTHONPATH"], os.environ.get("PYTHONPATH")]))
+    return {**environment, "PYTHONPATH": path, "ADSUNIFY_ADAPTERS": CODE}
 
 
 def run_module(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

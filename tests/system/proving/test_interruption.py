@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 
 async def start_proof(world: World, folder: Path) -> Process:
     """Start the command on the world's store, until it has created a campaign."""
-    path = os.pathsep.join([str(ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "ADSUNIFY_SANDBOX_URL": world.liar.url, "PYTHONPATH": path}
     database = f"sqlite:///{folder / 'proof.db'}"
     return await asyncio.create_subprocess_exec(
