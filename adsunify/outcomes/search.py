@@ -29,7 +29,7 @@ CLOCK_TOLERANCE = timedelta(seconds=120)
 """How far the clock of a network may be behind ours."""
 PAGE_SIZE = 100
 RIVAL_REASON = "Another write may have made it as well, so it is not certain whose it is."
-TWIN_WARNING = "One that somebody else made exactly alike cannot be told apart."
+TWIN_WARNING = "If somebody else created exactly the same entity, it cannot be distinguished from this one."
 NAME_MEMBER = "resourceName"
 """The member with the id of an object that has no level (Google)."""
 
@@ -82,8 +82,8 @@ def find_unreadable_reason(network: Network, planned: PlannedEntity) -> str | No
         return f"The parent of the {level.label} is not known, so its list cannot be read."
     if not (planned.is_parent_new or level.created or level.has_unique_name):
         return (
-            f"{network.title} shows neither when a {level.label} was created nor a name that is unique, so a new one"
-            " cannot be told from an older one."
+            f"{network.title} shows neither when a {level.label} was created nor a unique name, so a new one cannot be"
+            " distinguished from an older one."
         )
     return None
 

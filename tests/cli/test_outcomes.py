@@ -35,7 +35,7 @@ def test_what_was_written_is_found_carried_and_undone(both: Place, account: str,
     inspection = both.ads("inspect", operation)
     assert inspection.code == 0 and "resume the operation" in inspection.out
     (step,) = (step for step in both.ads("inspect", operation, "--json").data["steps"] if step["key"] == "campaign")
-    assert step["verdict"] == "applied" and step["reason"].endswith("cannot be told apart.")
+    assert step["verdict"] == "applied" and step["reason"].endswith("cannot be distinguished from this one.")
     rest = both.ads("resume", operation, "--json").data
     assert rest["plan"]["carried"]["campaign"]["outputs"] == {"id": step["entityId"]}
     assert networks.writes("chatgpt") == before, "neither inspecting nor resuming writes"

@@ -154,7 +154,7 @@ def test_a_verdict_says_that_a_twin_cannot_be_told_apart(networks: SimulatedNetw
         operation = ads.campaigns.create(account, load_brief(BRIEFS["meta"], account))
         lose_answer(networks, ads, operation, position, "after")
         step = inspect_twice(networks, ads, operation, position)
-        assert step.verdict == "applied" and ("cannot be told apart" in str(step.reason)) is is_said
+        assert step.verdict == "applied" and ("cannot be distinguished" in str(step.reason)) is is_said
 
 
 PARENT_LEVELS: list[tuple[NetworkCode, str]] = [

@@ -99,7 +99,7 @@ def create_campaigns(request: Request) -> Response:
                 )
                 CAMPAIGN(item, "")  # after the change, so that the savepoint has something to undo
                 if request.get_fault("partial") and index == len(items) - 1:
-                    raise InvalidRequest("fault", "", "told to fail")
+                    raise InvalidRequest("fault", "", "this write fails by request")
                 success.append({"index": index, "id": entity.id})
         except InvalidRequest as problem:
             errors.append({"index": index, "code": problem.code})

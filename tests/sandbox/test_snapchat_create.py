@@ -244,7 +244,7 @@ async def test_bodies_that_are_refused(web: httpx.AsyncClient, body: dict[str, A
 
 async def test_told_faults(web: httpx.AsyncClient) -> None:
     await inject_fault(web, "error_in_200")
-    assert "told to fail" in read_failure(await write(web, "POST", PATH, "campaigns", CAMPAIGN))
+    assert "this write fails by request" in read_failure(await write(web, "POST", PATH, "campaigns", CAMPAIGN))
     await inject_fault(web, "partial")
     answer = await write(web, "POST", PATH, "campaigns", CAMPAIGN, CAMPAIGN)
     assert answer.json()["request_status"] == "PARTIAL"

@@ -103,7 +103,7 @@ def _apply_each(
                     raise ItemError("throttledError", "THROTTLED", place, "Too many requests")
                 entity = apply(request, WriteItem(request.world, account, day, place), content)
                 if request.get_fault("partial") and index == len(items) - 1:
-                    raise ItemError("otherError", "OTHER_ERROR", place, "the last item was told to fail")
+                    raise ItemError("otherError", "OTHER_ERROR", place, "the last item fails by request")
         except ItemError as error:
             refused.append({"index": index, "errors": [error.render_error()]})
             continue

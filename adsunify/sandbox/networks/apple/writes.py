@@ -70,7 +70,7 @@ def apply_bulk_action(request: Request) -> Response:
                 try:
                     with request.world.savepoint():
                         if request.get_fault("partial") and position == len(items) - 1:
-                            raise rule_error("", "told to fail")
+                            raise rule_error("", "this write fails by request")
                         result = _BULK_ACTIONS[action](request.world, account, item["data"])
                 except InvalidRequest as problem:
                     rows.append({**row, "success": False, "error": render_error(problem)})

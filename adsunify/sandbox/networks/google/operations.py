@@ -97,7 +97,7 @@ def _apply_operations(
         try:
             with request.world.savepoint():
                 if all_fail or (is_partial and position == len(work) - 1):
-                    raise InvalidRequest("databaseError.CONCURRENT_MODIFICATION", at, "Told to fail.")
+                    raise InvalidRequest("databaseError.CONCURRENT_MODIFICATION", at, "This write fails by request.")
                 results.append(batch.apply_operation(resource, operation, at))
         except InvalidRequest as problem:
             if map_error(problem) is None or not (body.get("partialFailure") or is_partial or all_fail):

@@ -85,7 +85,7 @@ def apply_each(request: Request, most: int, apply: Callable[[Any], dict[str, Any
         try:
             with request.world.savepoint():
                 if request.get_fault("error_in_200") or (request.get_fault("partial") and position == len(body) - 1):
-                    raise rule_error("", "told to fail")
+                    raise rule_error("", "this write fails by request")
                 row = apply(item)
         except InvalidRequest as problem:
             identity = {"id": item["id"]} if isinstance(item, dict) and isinstance(item.get("id"), str) else {}

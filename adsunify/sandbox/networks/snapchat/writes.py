@@ -40,7 +40,8 @@ def delete_entity(request: Request) -> Response:
         raise answers.not_found_error(request, kind)
     answers.require_permitted_account(request, entity.account, writing=True)
     if request.get_fault("error_in_200"):
-        item = {"sub_request_status": "ERROR", "sub_request_error_reason": "Error code: E2002, message: told to fail"}
+        reason = "Error code: E2002, message: this write fails by request"
+        item = {"sub_request_status": "ERROR", "sub_request_error_reason": reason}
         return answers.build_response(request, {word: [item]}, "ERROR")
     request.world.replace(entity, {**entity.data, "_deleted": True})
     return answers.build_response(request, {}, "SUCCESS")
@@ -84,7 +85,7 @@ def _require_account(request: Request) -> Account:
 
 def _raise_fault(request: Request, last: bool) -> None:
     if request.get_fault("error_in_200") or (last and request.get_fault("partial")):
-        raise rule_error("", "told to fail")
+        raise rule_error("", "this write fails by request")
     if request.get_fault("slow_media"):
         raise rules.media_pending_error()
 

@@ -11,7 +11,7 @@ from adsunify.sandbox.parsing import InvalidRequest
 
 MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 200
 _ID_CHECK = text()
-_CURSORS = CursorFormat("cursor", "from ", is_url_safe=True, is_padded=False, message="is none of ours")
+_CURSORS = CursorFormat("cursor", "from ", is_url_safe=True, is_padded=False, message="is not a cursor of this list")
 
 
 def build_page_response(
