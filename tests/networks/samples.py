@@ -147,6 +147,8 @@ class Samples:
     """Actions whose good answer has no body: ``create``, ``activate``."""
     reads_before_changes: bool = False
     """Whether each entity is read before it is changed."""
+    entity_reads: tuple[str, str] = ("GET", "/*")
+    """The method and the path, as faults name them, of the requests that read entities."""
     unknown_error: Any
     """An error, given with status 200, that no table of the adapter has."""
     native_faults: Mapping[str, Ending] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -78,10 +79,12 @@ async def find_guarded_budgets(server: Served, operation_id: str) -> list[Guard]
 
 
 def get_spend(network: str) -> tuple[str, str]:
-    """The budget of the sample briefs: 20.00 a day on 32 days of the account, with exceptions of three networks."""
-    return {"chatgpt": ("600.00", "600.00"), "outbrain": ("30.00", "960.00"), "tiktok": ("20.00", "620.00")}.get(
-        network, ("20.00", "640.00")
-    )
+    """The budget of the sample brief, a day and in all. All sample briefs begin and end on the same day as in UTC."""
+    members = brief(network)
+    amount, schedule = Decimal(members["budget"]["amount"]), members["schedule"]
+    first, last = (datetime.fromisoformat(schedule[name]).date() for name in ("startAt", "endAt"))
+    days = 1 if members["budget"]["period"] == "lifetime" else (last - first).days + 1
+    return f"{amount:.2f}", f"{amount * days:.2f}"
 
 
 @networks
@@ -132,7 +135,7 @@ async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> Non
     daily, lifetime = (float(amount) for amount in get_spend(network))
     days = lifetime / daily
     raised = await edit(budget=f"{daily + 50:.0f}")
-    more = f"{50 * days:.2f}" if network != "chatgpt" else "50.00"
+    more = f"{50 * days:.2f}"
     assert (read_exposure(raised), read_exposure(raised, "planned"), raised["risk"]) == (
         ("50.00", more),
         NOTHING,
@@ -142,13 +145,13 @@ async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> Non
     assert (change.kind, change.entity_id, change.field) == (kind, entity_id, "budget")
     assert (change.after or 0) - (change.before or 0) == 50_000_000
     assert [text for text in raised["warnings"] if "more than doubles" in text] == (
-        [] if network == "chatgpt" else [f"budget rises by {int(5000 / daily)} %: it more than doubles."]
+        [] if daily > 50 else [f"budget rises by {int(5000 / daily)} %: it more than doubles."]
     )
     assert read_exposure(await edit(name=f"Renamed {network}")) == NOTHING
     if network == "x":
         return  # X has the end on the line item
     later = await edit(endAt="2027-08-01T09:00:00Z" if network == "tiktok" else LATER)
-    added = {"tiktok": f"{31 * daily:.2f}", "chatgpt": "0"}.get(network, f"{5 * daily:.2f}")
+    added = "0" if days == 1 else f"{(31 if network == 'tiktok' else 5) * daily:.2f}"
     assert read_exposure(later) == ("0", added)
 
 

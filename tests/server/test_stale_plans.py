@@ -11,28 +11,20 @@ from attrs import evolve
 from sqlalchemy import Connection, select
 
 from adsunify.errors import PlanStale
-from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Carried
 from adsunify.service.stale_plans import require_planned_values
 from adsunify.store.operations import get_operation
 from adsunify.store.schema import ledger
 from adsunify.values.exact_json import loads
 from tests.markers import exhaustive
+from tests.networks.samples import get_samples
 
 from .served import Caller, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
-READS: Mapping[str, Mapping[str, str]] = {
-    "amazon": {"method": "POST", "path": "/*/list"},
-    "google": {"method": "POST", "path": "/*:search*"},
-}
-"""How a network reads entities, where it is not with GET."""
-REPLACES = ("snapchat",)
-"""Networks whose writes replace whole objects, and so need a read of their own."""
-STATUS_KINDS = {"linkedin": "adGroup"}
-"""The kind of which a create makes a paused entity, where it is not the campaign."""
 WITHOUT_DELETION = ("outbrain",)
 
 
@@ -66,8 +58,14 @@ async def find_budget(server: Served, network: str, ids: Mapping[str, str]) -> t
     raise AssertionError(f"nothing of {network} has a budget")
 
 
+def find_paused_kind(network: str) -> str:
+    """The highest kind of which a create makes a paused entity."""
+    levels = get_adapter(network).network.levels
+    return next(level.kind for level in levels if level.unified_statuses.get(level.initial_status) == "paused")
+
+
 async def set_status(server: Served, network: str, ids: Mapping[str, str], status: str) -> str:
-    kind = STATUS_KINDS.get(network, "campaign")
+    kind = find_paused_kind(network)
     body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [ids[kind]], "status": status}
     (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
     return str(operation["id"])
@@ -155,7 +153,7 @@ async def test_an_activation_of_what_has_changed_is_refused(server: Served, netw
     ((place, (planned, actual)),) = (await require_stale(server, first)).items()
     assert place == (kind, "budget") and float(planned) + 10 == float(actual)
     await execute_stale(server, first)
-    status = (STATUS_KINDS.get(network, "campaign"), "status")
+    status = (find_paused_kind(network), "status")
     assert (await require_stale(server, second))[status] == ("paused", "active")
     third = await set_status(server, network, ids, "active")
     assert (await server.admin.execute(third))["status"] == "succeeded"  # it was active when it was prepared
@@ -166,7 +164,7 @@ async def test_what_is_deleted_is_not_changed(server: Served, network: str) -> N
     if network in WITHOUT_DELETION:
         return
     ids = await create_campaign(server, network)
-    kind = STATUS_KINDS.get(network, "campaign")
+    kind = find_paused_kind(network)
     path = build_path(server, network, kind, ids[kind])
     active = await set_status(server, network, ids, "active")
     renamed = await server.admin.post(f"{path}/edit", {"fields": {"name": "Another"}}, 201)
@@ -194,14 +192,17 @@ async def test_reads_that_fail_stop_no_emergency(server: Served, network: str) -
     await server.admin.execute(await prepare(50))
     lower, higher = await prepare(40), await prepare(60)
     paused = await set_status(server, network, ids, "paused")
-    reads = READS.get(network, {"method": "GET", "path": "/*"})
-    await server.networks.fault(network, "status", value=503, times=1000, **reads)
+    samples = get_samples(network)
+    method, read_path = samples.entity_reads
+    await server.networks.fault(network, "status", value=503, times=1000, method=method, path=read_path)
     problem = await server.admin.problem(400, "POST", f"/operations/{higher}/execute", {"confirmed": True})
     assert problem["code"] == "provider_unreadable" and "allowStale" in problem["detail"]
     assert problem["operation"]["status"] == "prepared"
     for emergency in (paused, lower):
         done = await server.admin.execute(emergency)
-        assert done["status"] == "succeeded" or (network in REPLACES and done["error"]["code"] == "provider_unreadable")
+        assert done["status"] == "succeeded" or (
+            samples.reads_before_changes and done["error"]["code"] == "provider_unreadable"
+        )
 
 
 async def test_a_write_does_not_undo_what_somebody_has_changed_beside(server: Served) -> None:

@@ -33,6 +33,7 @@ SAMPLES = Samples(
     native_amounts={"defaultBid": "bid"},
     zero_amount=("adGroup", {"defaultBid": 0}, "defaultBid"),
     first_write_path="/sp/campaigns",
+    entity_reads=("POST", "/*/list"),
     unknown_error={"code": "NOBODY_KNOWS", "message": "?"},
     native_faults={"partial": "rejected", "error_in_200": "throttled"},
     quiet_days="gap",

@@ -36,6 +36,7 @@ SAMPLES = Samples(
     targeting_change=("campaign", {"locations": ["2578", "2752"], "languages": ["1000", "1001"]}),
     missing_ids={"ad": "1~999999999"},
     first_write_path="/v*googleAds:mutate",
+    entity_reads=("POST", "/*:search*"),
     creates_in_one_write=True,
     unknown_error={"error": {"code": 400, "message": "?", "status": "NOBODY_KNOWS"}},
     # an atomic request cannot have been done in part
