@@ -27,13 +27,22 @@ from adsunify.service.factory import open_service
 from adsunify.service.network_session import NetworkSession
 from adsunify.service.users import find_local_actor
 from adsunify.testing.connecting import connect_sandbox_network
+from tests.guardrails.holdings import get_levels
 
 from .liar import Liar, run_liar
 from .lies import NAME, Lie
 
 ACTIVATION = re.compile(r"(?:status|state)[\"']?\s*[:=]\s*[\"']?(?:ACTIVE|ENABLED?|active)\b", re.I)
-ACTIVATIONS = {"outbrain": re.compile(r"\"enabled\"\s*:\s*true")}
-"""A write that sets something to active, as a reader of the log sees it."""
+"""A write that sets something to active, as a reader of the log sees it, on most networks."""
+
+
+def find_activation(network: str, text: str) -> re.Match[str] | None:
+    """Find what sets something to active: the words of most networks, or those of the network's own levels."""
+    own = [
+        rf"\b{name}[\"']?\s*[:=]\s*[\"']?{str(value).lower() if value is True else value}\b"
+        for name, value in (level.status for level in get_levels(network))
+    ]
+    return ACTIVATION.search(text) or next(filter(None, (re.search(pattern, text) for pattern in own)), None)
 
 
 @frozen(eq=False)
@@ -73,7 +82,7 @@ class World:
             f"{request.method} {request.path} {text}"
             for request in self.running.state.write_requests.values()
             for text in [unquote_plus(f"{request.raw_query} {request.body.decode('utf-8', 'replace')}")]
-            if (ACTIVATIONS.get(self.network, ACTIVATION).search(text) or request.path.endswith("/activate"))
+            if (find_activation(self.network, text) or request.path.endswith("/activate"))
             and not (request.method == "POST" and request.path.endswith("/adCampaignGroups"))
         ]
 
