@@ -37,7 +37,7 @@ async def exported_metrics(
         return
     from adsunify.telemetry.otlp import Collector  # part of an extra
 
-    collector = Collector(settings, service.transport.egress)
+    collector = Collector(settings.endpoint, settings.headers, service.transport.egress)
     figures, started_at = ServiceCollector(service, requests), time.time_ns()
 
     async def send() -> None:

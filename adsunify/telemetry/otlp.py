@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import Token
 from importlib.metadata import version
 from types import TracebackType
@@ -27,7 +27,6 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from adsunify.errors import AdsunifyError
 from adsunify.http.egress import Egress
 
-from .settings import TelemetrySettings
 from .tracing import TRACE_ID, Attributes, Span, SpanKind, Tracer
 
 log = logging.getLogger("adsunify.telemetry")
@@ -40,15 +39,18 @@ _propagator = TraceContextTextMapPropagator()
 
 
 class Collector:
-    """Sends protobuf messages to a collector, from any thread. A message that is not accepted is dropped."""
+    """Sends protobuf messages to a collector, from any thread. A message that is not accepted is dropped.
 
-    def __init__(self, settings: TelemetrySettings, egress: Egress) -> None:
-        self._endpoint = settings.endpoint
+    ``endpoint`` is the address of the collector without a trailing slash.
+    """
+
+    def __init__(self, endpoint: str, headers: Mapping[str, str], egress: Egress) -> None:
+        self._endpoint = endpoint
         self._http = httpx.Client(
             trust_env=False,
             verify=egress.tls,
             timeout=SEND_SECONDS,
-            headers={**settings.headers, "Content-Type": CONTENT_TYPE, "User-Agent": "adsunify"},
+            headers={**headers, "Content-Type": CONTENT_TYPE, "User-Agent": "adsunify"},
         )
         self._is_failing = False
         self.resource = Resource(

@@ -71,4 +71,4 @@ def make_tracer(settings: TelemetrySettings | None, egress: Egress) -> Tracer:
         return NO_TRACER
     from .otlp import Collector, OtlpTracer
 
-    return OtlpTracer(Collector(settings, egress))
+    return OtlpTracer(Collector(settings.endpoint, settings.headers, egress))

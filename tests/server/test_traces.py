@@ -309,7 +309,7 @@ async def test_a_collector_that_redirects_accepts_nothing(collector: Collector) 
     """No redirect is followed, because the headers hold a token."""
     settings = read_telemetry_settings({ENDPOINT_VARIABLE: collector.url})
     assert settings is not None
-    sender = OtlpCollector(settings, Egress())
+    sender = OtlpCollector(settings.endpoint, settings.headers, Egress())
     try:
         with capture_log(level=logging.WARNING) as stream:
             assert await asyncio.to_thread(sender.send, "/v1/traces", b"")
