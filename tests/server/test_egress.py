@@ -208,6 +208,8 @@ async def test_a_write_that_the_proxy_fails_is_not_sent_and_can_be_executed_agai
 
 
 async def test_a_failure_of_the_proxy_between_two_writes_keeps_what_was_written(deployment: Deployment) -> None:
+    # The first execution also opens tunnels for reads. After it, the first tunnel is that of the first write.
+    await deployment.client.operations.execute(await deployment.prepare(), confirmed=True)
     id_ = await deployment.prepare()
     first: list[Fault | None] = [None]
     deployment.proxy.faults = first + ["bad gateway"] * 40
