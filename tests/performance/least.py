@@ -1,7 +1,8 @@
 """The least server: what section 2's endpoints cost in Python with aiohttp, the reads, rows and commit that each needs.
 
-It has no access rule, scope, check, limit, request id or log, and its plan is the same for every network. SQLite
-commits go through the product's store, which groups them; PostgreSQL is asked through a pool of asyncpg.
+Each endpoint makes the reads of ours, each once, and writes a row where ours does. The server has no access rule,
+scope, check, limit, request id or log, and its plan is the same for every network. SQLite commits go through the
+product's store, which groups them; PostgreSQL is asked through a pool of asyncpg.
 """
 
 from __future__ import annotations
@@ -31,16 +32,26 @@ SCHEMA = "least"
 POOL_SIZE = 8
 TABLES = """
 CREATE TABLE keys (hash TEXT PRIMARY KEY, workspace TEXT);
+CREATE TABLE workspaces (id TEXT PRIMARY KEY, rules TEXT);
+CREATE TABLE budgets (account TEXT PRIMARY KEY, highest TEXT);
 CREATE TABLE accounts (id TEXT PRIMARY KEY, workspace TEXT, currency TEXT);
 CREATE TABLE operations (id TEXT PRIMARY KEY, workspace TEXT, plan {bytes});
 CREATE TABLE bound (key TEXT PRIMARY KEY, digest TEXT, operation TEXT);
 CREATE TABLE events (id TEXT PRIMARY KEY, body {bytes});
+CREATE TABLE ledger (id TEXT PRIMARY KEY, body {bytes});
 """
 ADD_KEY = "INSERT INTO keys VALUES ($1, 'w')"
+ADD_WORKSPACE = "INSERT INTO workspaces VALUES ('w', $1)"
 ADD_ACCOUNT = "INSERT INTO accounts VALUES ($1, 'w', 'USD')"
 ADD_OPERATION = "INSERT INTO operations VALUES ($1, $2, $3)"
 ADD_BOUND_KEY = "INSERT INTO bound VALUES ($1, $2, $3)"
 ADD_EVENT = "INSERT INTO events VALUES ($1, $2)"
+ADD_ENTRY = "INSERT INTO ledger VALUES ($1, $2)"
+READ_RULES = "SELECT rules FROM workspaces WHERE id = $1"
+"""The version of the workspace's guardrails, which tells whether the credential is frozen and which rules apply."""
+READ_BOUND_KEY = "SELECT digest, operation FROM bound WHERE key = $1"
+READ_ACCOUNT = "SELECT currency FROM accounts WHERE id = $1 AND workspace = $2"
+READ_BUDGET = "SELECT max(highest) FROM budgets WHERE account = $1"
 EVENT = b'{"type":"operation.prepared"}'
 
 Statement = tuple[str, Sequence[str | bytes]]
@@ -93,6 +104,7 @@ async def application(url: str, account_id: str, brief: dict[str, Any]) -> Async
         await rows.write(
             (
                 (ADD_KEY, (_hash(TOKEN),)),
+                (ADD_WORKSPACE, ("0",)),
                 (ADD_ACCOUNT, (account_id,)),
                 (ADD_OPERATION, (OPERATION, "w", orjson.dumps(floor.plan(brief)))),
             )
@@ -147,11 +159,13 @@ class _Handlers:
         plan, digest = await self._plan(workspace, body)
         operation_id = new_id(0)
         key = request.headers["Idempotency-Key"]
+        await self._rows.read(READ_BOUND_KEY, key)
         await self._rows.write(
             (
                 (ADD_BOUND_KEY, (key, hashlib.sha256(body).hexdigest(), operation_id)),
                 (ADD_OPERATION, (operation_id, workspace, orjson.dumps(plan))),
                 (ADD_EVENT, (new_id(0), EVENT)),
+                (ADD_ENTRY, (new_id(0), EVENT)),
             )
         )
         return _make_response({"id": operation_id, "plan": plan, "digest": digest})
@@ -163,8 +177,9 @@ class _Handlers:
     async def _plan(self, workspace: str, body: bytes) -> tuple[dict[str, Any], str]:
         floor.Campaign.__pydantic_validator__.validate_json(body)
         values = orjson.loads(body)
-        text = "SELECT currency FROM accounts WHERE id = $1 AND workspace = $2"
-        await self._rows.read(text, values["accountId"], workspace)
+        await self._rows.read(READ_ACCOUNT, values["accountId"], workspace)
+        await self._rows.read(READ_BUDGET, values["accountId"])
+        await self._rows.read(READ_RULES, workspace)
         plan = floor.plan(values["campaign"])
         return plan, hashlib.sha256(orjson.dumps(plan, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
