@@ -135,7 +135,7 @@ def make_bearer_challenge(base_url: str, problem: Unauthenticated) -> str:
 
 
 def _find_request_error(request: web.Request, base_url: str) -> Reply | None:
-    """Return the error in the headers of a request; None if there is none."""
+    """Return the error in the headers of a request; None if the headers are valid."""
     origin = request.headers.get("Origin")
     own = urlsplit(base_url)
     if origin is not None and origin != f"{own.scheme}://{own.netloc}":

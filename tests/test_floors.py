@@ -63,7 +63,7 @@ def test_every_module_stands_on_a_floor() -> None:
 
 
 def test_the_guide_shows_the_house_as_it_is() -> None:
-    """Every module once, and no row above what stands higher than it."""
+    """Every module has one row, and the rows are in the order of the floors."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
     rows = [line.split("|")[2] for line in text.splitlines() if re.match(r"\| [0-9, ]+ \|", line)]
     named = [re.findall(r"`(?:adsunify)?([._]\w+)", row) for row in rows]

@@ -16,7 +16,7 @@ def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> f
     Args:
         headers: names in lower case, or a mapping that ignores case.
         now: seconds since 1970. A date in ``Retry-After`` is compared with the ``Date`` header of the response, or with
-            ``now`` if there is none. If both are missing, the date is not readable.
+            ``now`` if the response has no ``Date``. If both are missing, the date is not readable.
     """
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():

@@ -158,7 +158,7 @@ async def use_server(life: Life, store: Store, ring: encryption.KeyRing) -> None
     await _cause_errors(life)
     await _use_agents(life)
     await _run_commands(life)
-    life.planted |= await read_sealed_secrets(store, ring)  # tokens were refreshed meanwhile
+    life.planted |= await read_sealed_secrets(store, ring)  # the commands above refreshed tokens
     await _cause_internal_error(life, store)
 
 
@@ -266,7 +266,7 @@ async def _run_commands(life: Life) -> None:
 
 
 async def _cause_internal_error(life: Life, store: Store) -> None:
-    """What goes wrong inside of us: it is told to nobody but the log, with its traceback."""
+    """An internal error is written to the log with its traceback, and shown to nobody."""
     connections = (await life.ask("GET", "/connections"))["data"]
     broken = next(
         connection

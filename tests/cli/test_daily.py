@@ -155,7 +155,9 @@ def test_what_nobody_knows_is_said_and_never_sent_again(both: Place, account: st
     ran = both.ads("execute", operation, "--confirmed", "--json")
     assert ran.code == 1
     receipt = json.loads(ran.out)
-    assert (receipt["id"], receipt["status"]) == (operation, "unknown"), "the receipt is told all the same"
+    assert (receipt["id"], receipt["status"]) == (operation, "unknown"), (
+        "the command prints the receipt although the outcome is unknown"
+    )
     assert ran.lines[-1].startswith("UNKNOWN")
     assert networks.writes("chatgpt") == before + 2, "the image, and the campaign whose answer was lost"
     again = both.ads("execute", operation, "--confirmed")

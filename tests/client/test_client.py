@@ -83,7 +83,7 @@ async def test_the_tree_is_the_same(server: Served, clients: dict[str, AsyncAds]
 
 
 async def test_operations_are_the_same(server: Served, clients: dict[str, AsyncAds]) -> None:
-    """But for the address of the review, which is that of whoever is asked."""
+    """Compare without the address of the review, which names the server that answered."""
     await clients["local"].campaigns.create(server.accounts["google"], make_brief("google"))
     local, remote = [await clients[door].operations.list().all() for door in DOORS]
     assert [operation.id for operation in local] == [operation.id for operation in remote] and local

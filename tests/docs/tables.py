@@ -53,7 +53,7 @@ SCHEMA: Mapping[str, Any] = CampaignBrief.model_json_schema()
 
 
 def replace_block(text: str, name: str, content: str) -> str:
-    """Replace what stands between ``<!-- name -->`` and ``<!-- end -->``."""
+    """Replace the text between ``<!-- name -->`` and ``<!-- end -->``."""
     before, begin, rest = text.partition(f"<!-- {name} -->\n")
     _, end, after = rest.partition("<!-- end -->")
     if not (begin and end):

@@ -174,7 +174,7 @@ def list_case_folders() -> list[Path]:
 
 
 def find_case_folder(code: str) -> Path:
-    """The folder of a network's cases; MissingSamples where there is none."""
+    """Return the folder of a network's cases. Raises MissingSamples if it does not exist."""
     for folder in list_case_folders():
         if folder.name == code:
             return folder

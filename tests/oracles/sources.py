@@ -80,7 +80,7 @@ def _plans(network: str) -> Iterator[tuple[str, Plan]]:
             try:
                 plan = run_case(case, LIBRARY).plan
             except (AdsunifyError, InvalidCase, UnexpectedRequest):
-                continue  # a case that does not run is told where the cases are run
+                continue  # the runner of the cases reports a case that does not run
             assert plan is not None
             yield case.path.stem, plan
 

@@ -158,7 +158,7 @@ def test_a_recorded_answer_validates(exchange: Exchange, find_operation: FindOpe
         return
     answers = description["operation"]["responses"]
     answer = answers.get(str(exchange.response.status))
-    assert answer is not None, f"{exchange.response.status} is none of {list(answers)}"
+    assert answer is not None, f"{exchange.response.status} is not one of {list(answers)}"
     schema, body = media(answer["content"], None), exact(exchange.response.body)
     for older, name in OLDER.items():
         if older in body:

@@ -217,7 +217,7 @@ async def test_another_persons_token_is_none(site: Served) -> None:
 
 
 async def test_a_form_changes_the_workspace_that_its_page_showed(site: Served) -> None:
-    """Not the one chosen in another tab meanwhile, nor the one that is left to who was removed from the first."""
+    """A form acts in the workspace that its page showed, or is refused: another tab may have chosen another one."""
     store, address = site.service.store, "everywhere@shop.example"
     first = await add_member(store, "shop", address, "admin", PASSWORD)
     second = await create_workspace(store, "a second shop", address, None)

@@ -36,7 +36,7 @@ async def make_consent_address(site: Served, redirect: str = BACK, name: str = "
 
 
 async def decide(person: Browser, decision: str, **values: str) -> dict[str, str]:
-    """Press a button of the consent; what the client is told."""
+    """Press a button of the consent and return what the client receives."""
     assert person.answer is not None
     sent = {**person.page.forms[-1].fields, "decision": decision, **values}
     answer = await person.http.post(person.at, data=sent, follow_redirects=False)

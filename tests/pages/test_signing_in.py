@@ -112,7 +112,7 @@ async def test_what_a_person_may_do_is_as_it_is_now(both: Served) -> None:
     ],
 )
 async def test_what_does_not_sign_in(site: Served, address: str, password: str) -> None:
-    """All of it is told in the same words."""
+    """Every refusal has the same text."""
     async with browser(site) as person:
         await person.open("/sign-in")
         await person.send({"email": address, "password": password}, expected=401)
@@ -153,7 +153,7 @@ async def test_guessing_is_limited(site: Served) -> None:
 
 
 class Gate(asyncio.Semaphore):
-    """Where a try waits, and something happens meanwhile."""
+    """The points at which an attempt waits while something else happens."""
 
     def __init__(self, happens: Callable[[], Awaitable[object]]) -> None:
         super().__init__()

@@ -130,7 +130,7 @@ def _measure_engine(engine: str, url: str, rounds: int) -> Iterator[Result]:
 
 @contextmanager
 def pin_to_core(core: int) -> Iterator[None]:
-    """This process, and the threads it starts meanwhile, on one core."""
+    """Keep this process, and the threads that it starts in the block, on one core."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core % (os.cpu_count() or 1)})
     try:

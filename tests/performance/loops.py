@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?").fullmatch
 
 
 def whole(value: Any) -> int | None:
-    """A count. Raises ValueError for what is none."""
+    """Return a count. Raises ValueError for a value that is not a count."""
     kind = type(value)
     if value is None or kind is int:
         return value  # type: ignore[no-any-return] # None or an integer
@@ -56,7 +56,7 @@ def whole(value: Any) -> int | None:
 
 
 def exact(value: Any) -> Decimal | None:
-    """An amount. Raises ValueError for what is none."""
+    """Return an amount. Raises ValueError for a value that is not an amount."""
     if value is None:
         return None
     kind = type(value)

@@ -171,7 +171,7 @@ def _pause_collector() -> Iterator[None]:
 
 
 def profile_work(work: Callable[[], object], calls: int = 1) -> str:
-    """The first lines of a profile of so many calls, by own time: this thread, and those that are started meanwhile."""
+    """The first lines of a profile of so many calls, by own time: this thread, and those that start during it."""
     here, there = cProfile.Profile(), cProfile.Profile()
     threading.setprofile(lambda *_: there.enable())  # called once in a thread that starts; then ``there`` has its place
     here.enable()

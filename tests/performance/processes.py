@@ -53,7 +53,7 @@ class Process:
 def process(module: str, *arguments: str, core: int | None, waits: bool = True) -> Iterator[Process]:
     """``python -m tests.performance.<module>`` on one core, until the block ends. ``waits``: it says when it is ready.
 
-    It ends when its input ends; a line it prints after that is left to whoever reads ``child.stdout``.
+    It ends when its input ends; a line that it prints after that can be read from ``child.stdout``.
     """
     command = [sys.executable, "-m", f"tests.performance.{module}", *arguments]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

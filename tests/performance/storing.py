@@ -99,7 +99,7 @@ class Lives:
 
 @contextmanager
 def _record_statements(statements: list[Statement]) -> Iterator[None]:
-    """What is executed meanwhile, as the driver gets it."""
+    """Record the statements of the block as the driver gets them."""
 
     def make_recorder(run: Callable[..., Any], many: bool) -> Callable[..., Any]:
         def record(connection: Connection, text: str, values: Sequence[Any]) -> Any:

@@ -201,7 +201,7 @@ async def test_paging_over_many(web: httpx.AsyncClient) -> None:
         rows += [row["id"] for row in page["items"]]
         if (bookmark := page["bookmark"]) is None:
             break
-        await create_campaign(web)  # what comes meanwhile shifts nothing
+        await create_campaign(web)  # a campaign that is created between two pages moves no row to another page
     assert (len(rows), len(set(rows))) == (33, 33)
     down = [row["id"] for row in (await read(web, path, page_size=250, order="DESCENDING"))["items"]]
     assert down == sorted(down, key=int, reverse=True)

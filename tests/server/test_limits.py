@@ -1,4 +1,4 @@
-"""Rate limits: per credential, reads and writes apart; per network address for whoever has no good credential."""
+"""Rate limits: per credential, reads and writes apart; per IP address for requests without a valid credential."""
 
 from __future__ import annotations
 

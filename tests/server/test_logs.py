@@ -26,7 +26,7 @@ CANARY = "canary7f3e91d2"
 
 @contextmanager
 def capture_log(formatter: logging.Formatter | None = None, level: int = logging.INFO) -> Iterator[StringIO]:
-    """What is logged meanwhile, as lines."""
+    """Record the lines that are logged in the block."""
     stream = StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(formatter or JsonFormatter())
@@ -45,7 +45,7 @@ def parse_lines(stream: StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-# -- what stands in a line ----------------------------------------------------------------------------------------
+# -- the members of a line ----------------------------------------------------------------------------------------
 
 
 async def test_a_request_is_a_line(empty: Served) -> None:

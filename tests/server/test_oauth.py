@@ -217,7 +217,7 @@ async def test_what_is_no_form(empty: Served, body: bytes) -> None:
     ],
 )
 async def test_what_is_missing_is_said(empty: Served, path: str, form: dict[str, str]) -> None:
-    """Whoever misspells a parameter must not think that his grant has ended."""
+    """A misspelled parameter is refused, so that a client does not believe that its grant has ended."""
     answer = await empty.http.post(f"/oauth/{path}", data={"client_id": "x", **form})
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
 

@@ -1,4 +1,4 @@
-"""Operations: executed, replayed, refused, throttled, unknown, cancelled, expired; and what is told of each."""
+"""Operations: executed, replayed, refused, throttled, unknown, cancelled, expired; and the response to each."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ async def test_below_which_parent_a_payload_names(server: Served, network: str) 
             continue
         member = level.parent.rpartition("/")[2]
         payload = {"name": "Below somebody else's", member: nodes[kind]["native"].get(member)}
-        if payload[member] is None:  # where it stands deeper, or is told by lists only
+        if payload[member] is None:  # where it is nested deeper, or only lists show it
             payload[member] = nodes[level.parent_kind]["id"]
         for account in (await list_other_accounts(server, network))[:1]:
             await require_not_found(server, [("POST", f"/accounts/{account}/{PATHS[kind]}", {"payload": payload})])

@@ -1,4 +1,4 @@
-"""People are added by the command line: their secrets are told once, and what they have is kept."""
+"""People are added by the command line: their secrets are shown once, and their other rows stay."""
 
 from __future__ import annotations
 

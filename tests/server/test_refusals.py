@@ -524,7 +524,7 @@ async def test_a_header_that_stands_once(empty: Served) -> None:
 
 
 async def test_a_defect_is_a_problem_without_its_reason(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What nobody foresaw is told as such: unknown, and the reason stays here."""
+    """An unforeseen error has the outcome unknown, and its reason stays in the log."""
 
     async def fail_with_secret(*_: object, **__: object) -> None:
         raise ZeroDivisionError(SECRET)

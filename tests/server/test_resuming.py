@@ -305,7 +305,7 @@ async def lose_from_sight(server: Served) -> tuple[str, str]:
 
 @pytest.mark.parametrize("is_expired", [False, True])
 async def test_a_resumption_reads_again(server: Served, is_expired: bool) -> None:
-    """The lists show the campaign after all: also one of the first operation, when the second one is resumed."""
+    """The lists show the campaign later, also one of the first operation while the second one is resumed."""
     operation, campaign = await lose_from_sight(server)
     if is_expired:
         operation = (await resume(server, operation))["id"]

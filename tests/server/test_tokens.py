@@ -141,7 +141,7 @@ async def test_a_read_whose_token_is_refused_refreshes_and_is_repeated(empty: Se
 
 
 async def test_a_refresh_is_not_cut(empty: Served) -> None:
-    """Whoever asked may go: the tokens that come are kept."""
+    """The tokens that a refresh brings are stored, even if its caller has gone."""
     await connect(empty, "amazon")
     session = await NetworkSession.load(empty.service, empty.people["admin"].actor, empty.accounts["amazon"])
     stored_secrets = await empty.service.store.read(_read_secrets, session.account.connection_id)

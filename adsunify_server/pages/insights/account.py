@@ -75,7 +75,7 @@ async def _read_days(visit: PageRequest, account: Mapping[str, Any], period: Per
 async def _read_totals(
     visit: PageRequest, account: Mapping[str, Any], period: Period | None
 ) -> Mapping[str, Any] | None:
-    """Return the totals of the days with figures; None if there are none or if they cannot be read."""
+    """Return the totals of the days with figures; None if no day has figures or the network cannot be read."""
     if period is None:
         return None
     query = {**period.query, "accountIds": account["accountId"]}

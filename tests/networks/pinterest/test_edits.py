@@ -1,4 +1,4 @@
-"""The Pinterest adapter: edits of fields and targeting, held against what stands there."""
+"""The Pinterest adapter: edits of fields and targeting, compared with the values that the entity has."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class Run:
         return self.remember(who, await self.tool(who, "call_tool", arguments))
 
     async def execute(self, who: Careless) -> None:
-        """Once, twice, three times at once, or without waiting for the answer; the network may fail meanwhile."""
+        """Once, twice, three times at once, or without waiting for the answer; the network may fail at any time."""
         operation = self.some(who)
         arguments = {"operationId": operation, **CONFIRMED}
         if self.random.random() < 0.2:

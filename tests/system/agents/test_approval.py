@@ -166,7 +166,7 @@ async def test_an_agent_does_not_go_on_with_what_a_person_began(strict_server: S
 
 
 async def test_no_wait_is_promised_to_an_agent(strict_server: Served) -> None:
-    """A network asked the person to wait: an agent is told of the rule, not of the wait."""
+    """A network asked the person to wait: the response to an agent names the rule, not the wait."""
     operation = await prepare_campaign(strict_server)
     await strict_server.networks.fault("meta", "status", method="POST", value=429)
     assert await approve_operation(strict_server, operation) == "prepared"

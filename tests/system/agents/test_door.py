@@ -31,7 +31,7 @@ async def test_a_token_for_elsewhere_opens_no_door(both: Served) -> None:
 
 
 async def test_a_token_stands_in_its_header(both: Served) -> None:
-    """In the query, in the form, or under another scheme it is none, and is not said back."""
+    """A token in the query, in the form or under another scheme is refused, and the response does not repeat it."""
     token = (await allow_agent(both)).token
     nobody = Agent(both, None)
     for query in (f"access_token={token}", f"token={token}", f"Authorization=Bearer%20{token}"):

@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 @frozen
 class Form:
-    """``good``: values that are accepted. ``bad``: values that are not, each with the rest of the path that is told."""
+    """``good``: values that are accepted. ``bad``: values that are not, each with the rest of the issue's path."""
 
     good: tuple[Any, ...]
     bad: tuple[tuple[Any, str], ...]

@@ -109,7 +109,7 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
 
 def _real_path(case: schemathesis.Case) -> None:
     if any("%" in str(value) for value in case.path_parameters.values()):
-        return  # encoded already: whoever is changed is judged anew, and by these characters
+        return  # encoded already; a changed value is checked again, in this form
     changed = {name: real(name, value) for name, value in case.path_parameters.items()}
     if "entityId" in changed:
         kind = KINDS[case.path.split("/{entityId}")[0].rpartition("/")[2]]

@@ -76,7 +76,7 @@ class _Watched:
 class Failing:
     """Counts what an execution asks of the store and of the network; number ``at`` (from 0) fails.
 
-    ``done``: what was asked is done all the same, and only the answer is lost. ``problem`` makes the error of the
+    ``done``: the work is done, and only its answer is lost. ``problem`` makes the error of the
     store, or of the transport, from whether it was done.
     """
 

@@ -168,7 +168,7 @@ class Stage:
     # -- executing ------------------------------------------------------------------------------------------------
 
     async def execute(self, service: Service, operation_id: str) -> dict[str, Any]:
-        """Execute to the end, going on where it is told to; raises what it raises."""
+        """Execute to the end, continuing while the operation asks for it. Raises the error of the execution."""
         while True:
             operation_data: dict[str, Any] = await operations.execute_operation(
                 service, self.actor, operation_id=operation_id, confirmed=True
@@ -185,7 +185,7 @@ class Stage:
         return None
 
     async def wait_until_settled(self, service: Service) -> None:
-        """What was cut off has ended all the same: queued writes, open transactions, and requests on their way."""
+        """Wait until the cut work has ended: queued writes, open transactions, and requests on their way."""
         await service.store.write(_do_nothing)
         while await service.store.read(_count_open_transactions):
             await asyncio.sleep(0.001)

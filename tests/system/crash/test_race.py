@@ -1,4 +1,4 @@
-"""O3: processes race to execute the same operations: each is claimed once, and the losers are told so."""
+"""O3: processes race to execute the same operations: one process claims each, and the others are refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_processes_race_for_executions(stage: Stage, engine: str) -> None:
             assert event_types == ["operation.prepared", "operation.running", "operation.succeeded"]
             outcomes = {outcome for child_answers in answers for outcome in child_answers[operation_id]}
             assert outcomes <= {"running", _digest(operation_data["receipt"])}, (
-                "the losers are told of the winner's execution"
+                "the other processes get the receipt of the one that executed"
             )
             assert [step["attempt"] for step in operation_data["receipt"]["steps"]] == [1] * len(
                 operation_data["plan"]["steps"]

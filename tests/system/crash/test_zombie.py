@@ -144,6 +144,6 @@ async def test_woken_before_its_claim(stage: Stage, name: str, action: str) -> N
         before = len(stage.list_writes())
         assert zombie.child.process.pid is not None
         os.kill(zombie.child.process.pid, signal.SIGCONT)
-        assert await asyncio.to_thread(zombie.child.join) == "succeeded", "it is told of the other's execution"
+        assert await asyncio.to_thread(zombie.child.join) == "succeeded", "it gets the receipt of the other execution"
         assert len(stage.list_writes()) == before, "the woken process has written"
         assert await stage.read_operation(service, zombie.operation_id) == operation_data

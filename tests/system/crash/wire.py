@@ -1,4 +1,4 @@
-"""The wire between the service and the simulated networks: counts what goes over it, and breaks where it is told to.
+"""The wire between the service and the simulated networks: counts the requests, and breaks where a test asks for it.
 
 One HTTP/1.1 request a connection, in the test's own event loop, over real sockets.
 """
@@ -100,7 +100,7 @@ class Wire:
         self.port = self._server.sockets[0].getsockname()[1]
 
     def shut(self) -> None:
-        """Listen no more: whoever connects is refused."""
+        """Stop listening, so that every connection is refused."""
         if self._server is not None:
             self._server.close()
 

@@ -1,4 +1,4 @@
-"""Answers that say two things at once: whoever believes the wrong one buys twice, or loses what was bought."""
+"""Responses that contradict themselves: believing the wrong half would write twice, or lose a write."""
 
 from __future__ import annotations
 

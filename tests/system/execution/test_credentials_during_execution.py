@@ -109,7 +109,7 @@ async def _demote(silent_service: SilentService, role: Role | None) -> None:
 async def test_a_link_is_worth_no_more_than_the_authority_of_its_maker(
     silent_service: SilentService, role: Role | None
 ) -> None:
-    """Credentials are connected by an admin: one who is none any more cannot use the link that he made."""
+    """Only an admin connects credentials. A person who is no longer an admin cannot use the link that they made."""
     link = await connecting.create_consent_link(silent_service.service, silent_service.admin, network="meta")
     await _demote(silent_service, role)
     with pytest.raises(Forbidden):

@@ -1,4 +1,4 @@
-"""Floods: memory stays flat, what is too much is refused, and good requests are answered meanwhile.
+"""Floods: memory stays flat, excess requests are refused, and good ones are answered.
 
 ``nox -s floods`` asks as often as it takes to see a leak; here it is a fraction of that.
 """
@@ -178,7 +178,7 @@ def hostile(account: str) -> list[tuple[str, Any]]:
 
 @pytest.mark.exhaustive
 async def test_large_bodies_beside_executes(server: Flooded) -> None:
-    """Other people's writes end as they would, and the process answers meanwhile."""
+    """Writes of other people end as they would, and the process keeps answering."""
     account = server.accounts["meta"]
     created = await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")})
     await server.good("POST", f"/operations/{created['id']}/execute", {"confirmed": True})

@@ -1,7 +1,7 @@
 """``python -m tests.system.floods.watching HOST:PORT``: good requests, one after the other, until standard input ends.
 
 The first line of standard input is the token. Says a line when it has begun, and at the end how many seconds each took,
-as one JSON list. A process of its own, because whoever sends the flood is busy himself.
+as one JSON list. A process of its own, because the sender of the flood is busy.
 """
 
 from __future__ import annotations

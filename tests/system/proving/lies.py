@@ -317,9 +317,9 @@ LIES: Mapping[str, Callable[[], Lie]] = {
 
 
 def choose_lies(network: str, seed: int) -> list[Lie]:
-    """The lies in an order that the seed decides: the first one that changes something is told.
+    """The lies in an order that the seed decides: the first one that changes something is used.
 
-    The seeds of a network go round the lies, so that each of them is told.
+    The seeds of a network go round the lies, so that each of them is used.
     """
     names = sorted(LIES)
     Random(network).shuffle(names)

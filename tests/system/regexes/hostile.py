@@ -12,7 +12,7 @@ _parser: Any = importlib.import_module("re._parser")
 ALPHABET = 'aAeE0 .-_"=:/;,(<\n\té'
 ENDINGS = ("", "\x00")
 TURNS = 3
-"""So many different examples of what stands before a repeated part."""
+"""The number of different prefixes that are tried before a repeated part."""
 WIDEST = 256
 """A repeat whose bound is larger counts as one without a bound."""
 REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
@@ -95,7 +95,7 @@ def _characters(operation: str, argument: Any) -> list[str]:
 
 
 def example(nodes: Nodes, turn: int) -> str:
-    """A short text that the parts take, as far as that can be told without trying; each turn takes other characters."""
+    """A short text that the parts take, as far as that is known without trying; each turn takes other characters."""
     return "".join(_example(str(operation), argument, turn) for operation, argument in nodes)
 
 
@@ -125,7 +125,7 @@ def _unlike(some: Sequence[str], sets: Sequence[frozenset[str]]) -> list[str]:
 
 
 def _pumps(nodes: Nodes, sets: Sequence[frozenset[str]], before: str, turn: int) -> Iterator[tuple[str, str]]:
-    """What stands before each part that is repeated, and what the part takes."""
+    """Return the prefix of each repeated part, and the texts that the part matches."""
     for operation, argument in nodes:
         name = str(operation)
         for inner in children(name, argument):

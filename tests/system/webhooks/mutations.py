@@ -91,7 +91,7 @@ def call(draw: random.Random) -> tuple[Any, Any, Any, Any]:
 
 
 def true(body: Any, headers: Any, secret: Any, now: Any) -> bool:
-    """Whether the call holds what was signed after all: the mutation took itself back, or touched no known part."""
+    """Whether the call still holds what was signed: the mutation undid itself, or touched no known part."""
     if not isinstance(headers, dict) or type(body) is not bytes or body != BODY:
         return False
     named = {str(name).lower(): value for name, value in headers.items()}
@@ -107,7 +107,7 @@ def true(body: Any, headers: Any, secret: Any, now: Any) -> bool:
 
 
 def verify_mutations(count: int, seed: int) -> dict[str, int]:
-    """Verify so many changed deliveries; how many were refused, and how many were true after all.
+    """Verify so many changed deliveries; how many were refused, and how many were still true.
 
     Raises AssertionError for one that was accepted and is not true, or that raised anything but the one error.
     """

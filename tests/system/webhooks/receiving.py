@@ -32,7 +32,7 @@ class Received:
 
 @define
 class Receiver:
-    """A receiver that answers whole requests. ``answer`` says what, by default 204; ``arrived`` is told of each."""
+    """A receiver that answers whole requests. ``answer`` gives the response (204); ``arrived`` is called with each."""
 
     url: str = ""
     got: list[Received] = field(factory=list)

@@ -1,4 +1,4 @@
-"""Plays an execution by hand: what it does is recorded, what it is told is scripted."""
+"""Plays an execution by hand: its effects are recorded, and its inputs are scripted."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def add_and_fail(connection: Connection, name: str) -> None:
 
 
 class Blocked:
-    """Keeps the writer busy until let go, so that what is queued meanwhile becomes one batch."""
+    """Keeps the writer busy until let go, so that the writes queued until then become one batch."""
 
     def __init__(self) -> None:
         self.entered = threading.Event()
@@ -157,7 +157,7 @@ async def test_watchers_are_told_of_what_was_announced_and_of_nothing_else(store
     assert not tasks
     caller = asyncio.create_task(store.write(add_and_notify, "loud"))
     await asyncio.sleep(0)
-    caller.cancel()  # nobody waits for the write any more; it is told of all the same
+    caller.cancel()  # nobody waits for the write any more; the watchers are still called
     await asyncio.wait_for(committed.wait(), 10)
     assert snapshots == [{"quiet", "loud"}]
     await store.write(add, "quiet again")

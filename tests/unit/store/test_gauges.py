@@ -1,4 +1,4 @@
-"""What is counted for whoever watches, and at what cost."""
+"""The gauges of the metrics, and the cost of reading them."""
 
 from __future__ import annotations
 

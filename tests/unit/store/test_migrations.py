@@ -1,4 +1,4 @@
-"""The migrations make what the tables say, on both engines, once, whoever starts first."""
+"""The migrations make what the tables say, on both engines, once, whichever process starts first."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ WALKS = {
     "gauges._OPERATIONS": "SCAN operations USING INDEX ix_operations_running",  # holds those that run
     "deliveries._NEXT_WEBHOOKS": "SCAN deliveries USING COVERING INDEX ix_deliveries_due",  # one step
 }
-"""What stands there for a reason."""
+"""Full scans that are accepted, each with its reason."""
 
 
 def statements(connection: Connection) -> Iterator[tuple[str, str]]:

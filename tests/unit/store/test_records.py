@@ -229,7 +229,7 @@ async def test_one_refreshes_at_a_time(world: World) -> None:
     assert await world.store.write(connections.begin_refresh, id_, clock)
     assert not await world.store.write(connections.begin_refresh, id_, clock)
     world.hands.pass_(connections.REFRESH_MILLISECONDS)
-    assert await world.store.write(connections.begin_refresh, id_, clock), "whoever took it is gone"
+    assert await world.store.write(connections.begin_refresh, id_, clock), "the process that claimed it has ended"
     await world.store.write(connections.abandon_refresh, id_)
     assert await world.store.write(connections.begin_refresh, id_, clock)
     assert await world.store.write(
@@ -385,7 +385,7 @@ async def test_a_report_is_resumed_and_started_anew(world: World) -> None:
     assert (mine, again) == (False, first)
     world.hands.pass_(reports.START_MILLISECONDS)
     _, mine = await world.store.write(reports.begin_report, *where, world.clock)
-    assert mine, "whoever was to ask for it is gone"
+    assert mine, "the process that should have claimed it has ended"
     await world.store.write(reports.mark_started, first.id, {"ids": ["1"]}, world.clock)
     world.hands.pass_(reports.START_MILLISECONDS * 9)
     resumed, mine = await world.store.write(reports.begin_report, *where, world.clock)

@@ -82,7 +82,7 @@ async def test_a_claim_after_a_hand_back_gets_the_next_fence(world: World) -> No
 
 
 async def test_a_claim_on_stale_receipts_is_refused(world: World) -> None:
-    """Whoever read the receipts before another executed and handed back would repeat a write."""
+    """A process that read the receipts before another one executed and handed back would repeat a write."""
     operation = await world.prepare()
     first = await world.claim(operation)
     await world.advance(StateCommit(operation, first.fence, receipt=make_receipt(0), trigger="hand_back"))
@@ -352,7 +352,9 @@ async def test_a_zombie_leaves_its_receipt_but_no_intent(world: World) -> None:
     assert late.refusal == "fenced"
     (attempt,) = await world.attempts(operation)
     assert (attempt.state, attempt.late) == ("applied", True)
-    record = await world.get(operation)  # the outcome is known after all: whoever executes may go on
+    record = await world.get(
+        operation
+    )  # the late receipt makes the outcome known, so the operation can be executed further
     assert (record.status, record.next_action, record.is_stalled) == ("prepared", True, False)
     assert (await world.claim(operation, n=1)).refusal is None
 

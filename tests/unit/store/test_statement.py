@@ -1,4 +1,4 @@
-"""Fixed statements, run on the driver itself: the same values come back, and failures are told as ever."""
+"""Fixed statements, run on the driver itself: the same values come back, and failures raise the usual errors."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
 
 
 def slow_down(work: Callable[..., Any]) -> Callable[..., Any]:
-    """The work, and then some time before its transaction ends; on SQLite nobody else writes meanwhile."""
+    """The work, and then some time before its transaction ends; on SQLite nobody else writes during it."""
 
     def work_and_wait(connection: Connection, *arguments: Any) -> Any:
         answer = work(connection, *arguments)

@@ -67,8 +67,8 @@ def get_daily_figures(world: World, group: StoredEntity, day: date, zone: tzinfo
 def list_serving_children(children: Sequence[StoredEntity], day: date, zone: tzinfo) -> Sequence[StoredEntity]:
     """The ads or keywords of an ad group that share the figures of the ad group on a day.
 
-    These are the enabled ones that were not yet deleted. If there are none, all ads or keywords share the figures, so
-    the ads always add up to the ad group.
+    The enabled ads or keywords that are not deleted on that day share the figures. If every one is paused or deleted,
+    all of them share the figures. So the figures of the ads always add up to those of the ad group.
     """
     serving = [
         child

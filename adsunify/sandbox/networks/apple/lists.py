@@ -120,7 +120,7 @@ def check_filters(filters: list[dict[str, Any]], fields: Filters) -> list[dict[s
 def build_page_response(
     selected_rows: Sequence[dict[str, Any]], query: Mapping[str, Any], name: str = "id"
 ) -> Response:
-    """One page of a list, in the order of `sorting`, or of creation if there is none."""
+    """Return one page of a list, in the order of `sorting`. Without `sorting`, rows are in the order of creation."""
     for order in reversed(query.get("sorting", [])):
         if any(order["field"] not in row for row in selected_rows):
             raise rule_error("/sorting", f"cannot be sorted by {order['field']}")
